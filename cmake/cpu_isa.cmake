@@ -1,0 +1,25 @@
+# SPDX-License-Identifier: Apache-2.0
+# The CPU loops (src/backends/cpu/kernels) are compiled once for each instruction-set level; the level is
+# chosen at run time (backends/cpu/isa.h). Each level's code lives in its own namespace, BW_ISA.
+function(bw_add_cpu_kernels prefix)
+  file(GLOB sources CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/src/backends/cpu/kernels/*.cc)
+  if(CMAKE_SYSTEM_PROCESSOR MATCHES "x86_64|AMD64")
+    set(levels base v3 v4)
+  else()
+    set(levels base)
+  endif()
+  set(flags_base "")
+  set(flags_v3 -march=x86-64-v3)
+  set(flags_v4 -march=x86-64-v4 -mprefer-vector-width=512)
+  set(objects "")
+  foreach(level IN LISTS levels)
+    add_library(${prefix}_${level} OBJECT ${sources})
+    target_link_libraries(${prefix}_${level} PUBLIC bw_flags)
+    target_compile_definitions(${prefix}_${level} PRIVATE BW_ISA=isa_${level} BW_ISA_${level}=1)
+    # -fno-trapping-math lets comparisons become selects; results do not change.
+    target_compile_options(${prefix}_${level} PRIVATE ${flags_${level}} -fno-trapping-math
+                           $<$<CONFIG:Release,RelWithDebInfo>:-O3>)
+    list(APPEND objects $<TARGET_OBJECTS:${prefix}_${level}>)
+  endforeach()
+  set(BW_CPU_KERNEL_OBJECTS ${objects} PARENT_SCOPE)
+endfunction()

@@ -1,0 +1,14 @@
+# SPDX-License-Identifier: Apache-2.0
+# bw_flags: what every object of ours is compiled with.
+add_library(bw_flags INTERFACE)
+target_include_directories(bw_flags INTERFACE ${PROJECT_SOURCE_DIR}/include ${PROJECT_SOURCE_DIR}/src)
+target_compile_options(bw_flags INTERFACE
+  -Wall -Wextra -Wpedantic -Wconversion -Werror
+  -ffp-contract=off     # a*b+c is two roundings unless fma is written (promise: the same bits everywhere)
+  -fwrapv               # integer arithmetic wraps
+  -fno-math-errno       # sqrt is an instruction, not a call
+)
+if(BW_SANITIZE)
+  target_compile_options(bw_flags INTERFACE -fsanitize=${BW_SANITIZE} -fno-omit-frame-pointer -fno-sanitize-recover=all)
+  target_link_options(bw_flags INTERFACE -fsanitize=${BW_SANITIZE})
+endif()

@@ -1,0 +1,78 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "backends/cpu/isa.h"
+
+#include <atomic>
+#include <cstdlib>
+#include <string>
+
+#include "core/fail.h"
+
+namespace beeswax::cpu {
+namespace {
+
+#if defined(BW_ISA_LEVELS)
+Isa detect() {
+  __builtin_cpu_init();
+  const bool v3 = __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma") &&
+                  __builtin_cpu_supports("bmi2") && __builtin_cpu_supports("f16c");
+  const bool v4 = v3 && __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512bw") &&
+                  __builtin_cpu_supports("avx512cd") && __builtin_cpu_supports("avx512dq") &&
+                  __builtin_cpu_supports("avx512vl");
+  return v4 ? Isa::v4 : v3 ? Isa::v3 : Isa::base;
+}
+#else
+Isa detect() { return Isa::base; }
+#endif
+
+Isa choose() {
+  const char* forced = std::getenv("BEESWAX_CPU_ISA");
+  if (forced == nullptr || *forced == '\0') return best_isa();
+  for (Isa level : {Isa::base, Isa::v3, Isa::v4}) {
+    if (isa_name(level) != forced) continue;
+    if (level > best_isa())
+      fail(ErrorKind::InvalidArgument, "cpu", "BEESWAX_CPU_ISA=", forced, ": this machine runs up to ",
+           isa_name(best_isa()));
+    return level;
+  }
+  fail(ErrorKind::InvalidArgument, "cpu", "BEESWAX_CPU_ISA=", forced, " is not one of base, v3, v4");
+}
+
+std::atomic<Isa>& current() {
+  static std::atomic<Isa> level{choose()};
+  return level;
+}
+
+}  // namespace
+
+Isa best_isa() {
+  static const Isa level = detect();
+  return level;
+}
+
+Isa isa() { return current().load(std::memory_order_relaxed); }
+
+void set_isa(Isa level) {
+  if (level > best_isa())
+    fail(ErrorKind::InvalidArgument, "cpu", "this machine does not run ", isa_name(level), " code");
+  current().store(level, std::memory_order_relaxed);
+}
+
+std::string_view isa_name(Isa level) {
+  switch (level) {
+    case Isa::v4: return "v4";
+    case Isa::v3: return "v3";
+    case Isa::base: break;
+  }
+  return "base";
+}
+
+bool has_vnni() {
+#if defined(BW_ISA_LEVELS)
+  static const bool vnni = __builtin_cpu_supports("avx512vnni") != 0;
+  return vnni;
+#else
+  return false;
+#endif
+}
+
+}  // namespace beeswax::cpu

@@ -1,0 +1,68 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "core/os/cpu.h"
+
+#include <sched.h>
+#include <sys/utsname.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <charconv>
+#include <cstdlib>
+#include <cstring>
+#include <fstream>
+#include <set>
+
+#include "core/fail.h"
+
+namespace beeswax::os {
+namespace {
+
+// Processors that share a core have the same thread_siblings line.
+int physical_cores(const cpu_set_t& allowed) {
+  std::set<std::string> cores;
+  for (int cpu = 0; cpu < CPU_SETSIZE; ++cpu) {
+    if (!CPU_ISSET(static_cast<size_t>(cpu), &allowed)) continue;
+    std::ifstream file("/sys/devices/system/cpu/cpu" + std::to_string(cpu) + "/topology/thread_siblings");
+    std::string siblings;
+    if (!(file >> siblings)) siblings = "cpu" + std::to_string(cpu);
+    cores.insert(siblings);
+  }
+  return static_cast<int>(cores.size());
+}
+
+}  // namespace
+
+int default_threads() {
+  if (const char* text = std::getenv("BEESWAX_THREADS"); text != nullptr && *text != '\0') {
+    int threads = 0;
+    const char* end = text + std::strlen(text);
+    const auto [stop, error] = std::from_chars(text, end, threads);
+    if (error != std::errc() || stop != end || threads < 1 || threads > 1024)
+      fail(ErrorKind::InvalidArgument, "threads", "BEESWAX_THREADS=", text, " is not a number from 1 to 1024");
+    return threads;
+  }
+  cpu_set_t allowed;
+  CPU_ZERO(&allowed);
+  if (sched_getaffinity(0, sizeof(allowed), &allowed) != 0) return 1;
+  return std::max(1, physical_cores(allowed));
+}
+
+std::string cpu_name() {
+  std::ifstream file("/proc/cpuinfo");
+  for (std::string line; std::getline(file, line);) {
+    const size_t colon = line.find(": ");
+    if (line.starts_with("model name") && colon != std::string::npos) return line.substr(colon + 2);
+  }
+  utsname name{};
+  return uname(&name) == 0 ? name.machine : "unknown";
+}
+
+size_t last_level_cache_bytes() {
+#if defined(_SC_LEVEL3_CACHE_SIZE)
+  const auto bytes = sysconf(_SC_LEVEL3_CACHE_SIZE);
+  if (bytes > 0) return static_cast<size_t>(bytes);
+#endif
+  return size_t{8} << 20;
+}
+
+}  // namespace beeswax::os

@@ -1,0 +1,29 @@
+// SPDX-License-Identifier: Apache-2.0
+// What the operating system says about the processor.
+#pragma once
+
+#include <cstddef>
+#include <string>
+
+namespace beeswax::os {
+
+/// BEESWAX_THREADS, or else the processors this process may run on, counting one per physical core.
+/// Throws InvalidArgument for a variable that is not a number from 1 to 1024.
+int default_threads();
+
+/// "Intel(R) Xeon(R) ...", or the machine's architecture where the system has no better name.
+std::string cpu_name();
+
+/// Size of the last-level cache in bytes (8 MiB where the system does not say).
+size_t last_level_cache_bytes();
+
+/// Tells the processor that this is a spin-wait loop.
+inline void cpu_relax() {
+#if defined(__x86_64__)
+  __builtin_ia32_pause();
+#elif defined(__aarch64__)
+  asm volatile("yield");
+#endif
+}
+
+}  // namespace beeswax::os

@@ -1,0 +1,103 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "beeswax/shape.h"
+
+#include <algorithm>
+
+#include "core/fail.h"
+
+namespace beeswax {
+namespace {
+
+void check_rank(size_t rank) {
+  if (rank > static_cast<size_t>(kMaxRank))
+    fail(ErrorKind::InvalidArgument, "shape", rank, " dimensions; at most ", kMaxRank, " are supported");
+}
+
+}  // namespace
+
+Shape::Shape(std::initializer_list<int64_t> dims) : Shape(std::span(dims.begin(), dims.size())) {}
+
+Shape::Shape(std::span<const int64_t> dims) {
+  check_rank(dims.size());
+  for (int64_t size : dims) push_back(size);
+}
+
+void Shape::push_back(int64_t size) { insert(rank_, size); }
+
+void Shape::insert(int axis, int64_t size) {
+  check_rank(static_cast<size_t>(rank_) + 1);
+  if (size < 0) fail(ErrorKind::InvalidArgument, "shape", "negative size ", size);
+  std::copy_backward(dims_.begin() + axis, dims_.begin() + rank_, dims_.begin() + rank_ + 1);
+  set(axis, size);
+  ++rank_;
+}
+
+void Shape::erase(int axis) {
+  std::copy(dims_.begin() + axis + 1, dims_.begin() + rank_, dims_.begin() + axis);
+  --rank_;
+}
+
+int64_t Shape::elem_count() const {
+  int64_t count = 1;
+  bool overflow = false;
+  for (int64_t size : dims()) {
+    if (size == 0) return 0;
+    overflow |= __builtin_mul_overflow(count, size, &count);
+  }
+  if (overflow) fail(ErrorKind::TooLarge, "shape", to_string(), " has more than 2^63 elements");
+  return count;
+}
+
+int Shape::axis(int axis, std::string_view operation) const {
+  const int normalized = axis < 0 ? axis + rank_ : axis;
+  if (normalized < 0 || normalized >= rank_)
+    fail(ErrorKind::DimOutOfRange, operation, "axis ", axis, " is out of range for shape ", to_string(),
+         rank_ == 0 ? std::string(" (a scalar has no axes)")
+                    : join_text(" (accepted: ", -rank_, " to ", rank_ - 1, ")"));
+  return normalized;
+}
+
+bool Shape::operator==(const Shape& other) const { return std::ranges::equal(dims(), other.dims()); }
+
+std::string Shape::to_string() const {
+  std::string text = "[";
+  for (int64_t size : dims()) text.append(text.size() > 1 ? ", " : "").append(std::to_string(size));
+  return text + "]";
+}
+
+Axes::Axes(std::initializer_list<int> axes) : Axes(std::span(axes.begin(), axes.size())) {}
+
+Axes::Axes(std::span<const int> axes) {
+  check_rank(axes.size());
+  std::ranges::copy(axes, axes_.begin());
+  count_ = static_cast<int>(axes.size());
+}
+
+uint32_t Axes::mask(const Shape& shape, std::string_view operation) const {
+  uint32_t mask = 0;
+  for (int axis : list()) {
+    const uint32_t bit = 1u << shape.axis(axis, operation);
+    if ((mask & bit) != 0)
+      fail(ErrorKind::DuplicateDim, operation, "axis ", axis, " is named twice for shape ", shape);
+    mask |= bit;
+  }
+  return mask;
+}
+
+Shape broadcast_shapes(const Shape& a, const Shape& b, std::string_view operation) {
+  const int rank = std::max(a.rank(), b.rank());
+  Shape out;
+  for (int i = 0; i < rank; ++i) {
+    const int ia = i - (rank - a.rank());
+    const int ib = i - (rank - b.rank());
+    const int64_t da = ia < 0 ? 1 : a[ia];
+    const int64_t db = ib < 0 ? 1 : b[ib];
+    if (da != db && da != 1 && db != 1)
+      fail(ErrorKind::ShapeMismatch, operation, "cannot broadcast ", a, " with ", b, ": sizes ", da, " and ", db,
+           " of axis ", i - rank, " differ and neither is 1");
+    out.push_back(da == 1 ? db : da);
+  }
+  return out;
+}
+
+}  // namespace beeswax

@@ -1,0 +1,148 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "core/thread_pool.h"
+
+#include <atomic>
+#include <condition_variable>
+#include <exception>
+#include <mutex>
+#include <thread>
+#include <utility>
+#include <vector>
+
+#include "core/os/cpu.h"
+
+namespace beeswax {
+namespace {
+
+// About 50 microseconds of polling before a thread sleeps: longer than the gap between two operations of a
+// model, shorter than anyone notices as load.
+constexpr int kSpins = 4000;
+
+thread_local bool inside_task = false;
+
+}  // namespace
+
+// A job is published by bumping `generation_`. Workers that see it take task numbers from `next_` until none
+// is left, then count themselves out of `running_`; the caller waits for that count, so that no worker still
+// looks at a job when the next one is written.
+struct ThreadPool::Impl {
+  std::mutex use;  // held by the thread whose job runs
+  std::vector<std::thread> workers;
+
+  std::atomic<uint64_t> generation{0};
+  std::atomic<int> running{0};
+  std::atomic<int64_t> next{0};
+  int64_t tasks = 0;
+  const TaskFn* fn = nullptr;
+
+  std::mutex sleep_mutex;
+  std::condition_variable wake;
+  int sleepers = 0;  // guarded by sleep_mutex
+  std::atomic<bool> stop{false};
+
+  std::mutex error_mutex;
+  std::exception_ptr error;
+
+  void take_tasks() {
+    inside_task = true;
+    try {
+      for (int64_t task; (task = next.fetch_add(1, std::memory_order_relaxed)) < tasks;) (*fn)(task);
+    } catch (...) {
+      next.store(tasks, std::memory_order_relaxed);
+      const std::lock_guard<std::mutex> lock(error_mutex);
+      if (!error) error = std::current_exception();
+    }
+    inside_task = false;
+  }
+
+  void work(uint64_t seen) {
+    for (;;) {
+      seen = wait_for_job(seen);
+      if (stop.load(std::memory_order_acquire)) return;
+      take_tasks();
+      running.fetch_sub(1, std::memory_order_release);
+    }
+  }
+
+  uint64_t wait_for_job(uint64_t seen) {
+    for (int spin = 0; spin < kSpins; ++spin) {
+      const uint64_t now = generation.load(std::memory_order_acquire);
+      if (now != seen) return now;
+      os::cpu_relax();
+    }
+    std::unique_lock<std::mutex> lock(sleep_mutex);
+    ++sleepers;
+    wake.wait(lock, [&] { return generation.load(std::memory_order_acquire) != seen; });
+    --sleepers;
+    return generation.load(std::memory_order_acquire);
+  }
+
+  void publish() {
+    bool wake_them = false;
+    {
+      const std::lock_guard<std::mutex> lock(sleep_mutex);
+      generation.fetch_add(1, std::memory_order_release);
+      wake_them = sleepers > 0;
+    }
+    if (wake_them) wake.notify_all();
+  }
+
+  void start(int threads) {
+    const uint64_t seen = generation.load(std::memory_order_relaxed);
+    for (int i = 1; i < threads; ++i) workers.emplace_back([this, seen] { work(seen); });
+  }
+
+  void join() {
+    stop.store(true, std::memory_order_release);
+    publish();
+    for (std::thread& worker : workers) worker.join();
+    workers.clear();
+    stop.store(false, std::memory_order_relaxed);
+  }
+};
+
+ThreadPool::ThreadPool(int threads) : impl_(std::make_unique<Impl>()) { impl_->start(threads); }
+ThreadPool::~ThreadPool() { impl_->join(); }
+
+ThreadPool& ThreadPool::global() {
+  static ThreadPool pool(os::default_threads());
+  return pool;
+}
+
+int ThreadPool::threads() const { return static_cast<int>(impl_->workers.size()) + 1; }
+
+void ThreadPool::set_threads(int threads) {
+  const std::lock_guard<std::mutex> lock(impl_->use);
+  impl_->join();
+  impl_->start(threads < 1 ? 1 : threads);
+}
+
+void ThreadPool::parallel_for(int64_t tasks, TaskFn fn) {
+  Impl& pool = *impl_;
+  std::unique_lock<std::mutex> use(pool.use, std::defer_lock);
+  if (tasks <= 1 || inside_task || !use.try_lock() || pool.workers.empty()) {
+    if (use.owns_lock()) use.unlock();
+    for (int64_t task = 0; task < tasks; ++task) fn(task);
+    return;
+  }
+  pool.fn = &fn;
+  pool.tasks = tasks;
+  pool.next.store(0, std::memory_order_relaxed);
+  pool.running.store(static_cast<int>(pool.workers.size()), std::memory_order_relaxed);
+  pool.publish();
+  pool.take_tasks();
+  for (int spin = 0; pool.running.load(std::memory_order_acquire) != 0; ++spin) {
+    if (spin < kSpins) {
+      os::cpu_relax();
+    } else {
+      std::this_thread::yield();
+    }
+  }
+  if (pool.error) {
+    const std::exception_ptr error = std::exchange(pool.error, nullptr);
+    use.unlock();
+    std::rethrow_exception(error);
+  }
+}
+
+}  // namespace beeswax

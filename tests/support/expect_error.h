@@ -1,0 +1,20 @@
+// SPDX-License-Identifier: Apache-2.0
+// EXPECT_ERROR(expression, Kind, text): the expression throws an Error of that kind whose message holds the text.
+#pragma once
+
+#include <gtest/gtest.h>
+
+#include <string>
+
+#include "beeswax/error.h"
+
+#define EXPECT_ERROR(expression, Kind, text)                                                             \
+  do {                                                                                                   \
+    try {                                                                                                \
+      (void)(expression);                                                                                \
+      ADD_FAILURE() << #expression << " did not throw";                                                  \
+    } catch (const ::beeswax::Error& error) {                                                            \
+      EXPECT_EQ(error.kind(), ::beeswax::ErrorKind::Kind) << error.what();                               \
+      EXPECT_NE(std::string(error.what()).find(text), std::string::npos) << "message: " << error.what(); \
+    }                                                                                                    \
+  } while (false)

@@ -1,0 +1,48 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "beeswax/shape.h"
+
+#include <gtest/gtest.h>
+
+#include "beeswax/error.h"
+#include "support/expect_error.h"
+
+namespace beeswax {
+namespace {
+
+TEST(Shape, CountsElements) {
+  EXPECT_EQ(Shape().elem_count(), 1);
+  EXPECT_EQ((Shape{2, 3, 4}).elem_count(), 24);
+  EXPECT_EQ((Shape{2, 0, 4}).elem_count(), 0);
+  EXPECT_EQ((Shape{int64_t{1} << 40, 0, int64_t{1} << 40}).elem_count(), 0);
+}
+
+TEST(Shape, RefusesWhatDoesNotFit) {
+  EXPECT_ERROR((Shape{int64_t{1} << 40, int64_t{1} << 40}).elem_count(), TooLarge, "more than 2^63");
+  EXPECT_ERROR((Shape{1, 1, 1, 1, 1, 1, 1, 1, 1}), InvalidArgument, "at most 8");
+  EXPECT_ERROR((Shape{2, -1}), InvalidArgument, "negative size -1");
+}
+
+TEST(Shape, NormalizesAxes) {
+  const Shape shape{2, 3};
+  EXPECT_EQ(shape.axis(-1, "t"), 1);
+  EXPECT_EQ(shape.axis(0, "t"), 0);
+  EXPECT_ERROR(shape.axis(2, "sum"), DimOutOfRange, "[sum] axis 2 is out of range for shape [2, 3] (accepted: -2 to 1)");
+  EXPECT_ERROR(Shape().axis(0, "sum"), DimOutOfRange, "a scalar has no axes");
+}
+
+TEST(Axes, MaskRefusesDuplicates) {
+  const Shape shape{2, 3, 4};
+  EXPECT_EQ(Axes({0, -1}).mask(shape, "sum"), 0b101u);
+  EXPECT_EQ(Axes(1).mask(shape, "sum"), 0b010u);
+  EXPECT_ERROR(Axes({2, -1}).mask(shape, "sum"), DuplicateDim, "axis -1 is named twice");
+}
+
+TEST(Broadcast, FollowsNumPy) {
+  EXPECT_EQ(broadcast_shapes({4, 1, 3}, {2, 1}, "add"), (Shape{4, 2, 3}));
+  EXPECT_EQ(broadcast_shapes({}, {2, 0}, "add"), (Shape{2, 0}));
+  EXPECT_EQ(broadcast_shapes({1}, {0}, "add"), (Shape{0}));
+  EXPECT_ERROR(broadcast_shapes({2, 3}, {4}, "add"), ShapeMismatch, "[add] cannot broadcast [2, 3] with [4]");
+}
+
+}  // namespace
+}  // namespace beeswax
