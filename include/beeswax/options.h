@@ -1,0 +1,18 @@
+// SPDX-License-Identifier: Apache-2.0
+// Options of operations that take many.
+#pragma once
+
+#include <cstdint>
+
+namespace beeswax {
+
+/// The same value serves both axes of a 2-D convolution.
+struct ConvOptions {
+  int64_t padding = 0;
+  int64_t stride = 1;
+  int64_t dilation = 1;
+  int64_t groups = 1;
+  int64_t output_padding = 0;  ///< transposed convolutions only
+};
+
+}  // namespace beeswax

@@ -1,0 +1,334 @@
+// SPDX-License-Identifier: Apache-2.0
+// Tensor: a cheap value that refers to storage on a device through a layout. Copies share storage; views share
+// it too. Operations return new dense tensors; only methods ending in _set write in place. A tensor may be
+// read from many threads at once.
+//
+// Axes count from 0, or from the end with negative numbers. Every method throws Error, whose message names the
+// operation, the shapes and dtypes given, and what would have been accepted. Both sides of an operation have
+// one dtype: there is no implicit promotion. Shapes broadcast as in NumPy.
+#pragma once
+
+#include <cstdint>
+#include <initializer_list>
+#include <iosfwd>
+#include <optional>
+#include <span>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "beeswax/detail/ref.h"
+#include "beeswax/device.h"
+#include "beeswax/dtype.h"
+#include "beeswax/layout.h"
+#include "beeswax/options.h"
+#include "beeswax/scalar.h"
+
+namespace beeswax {
+
+class Index;
+class Storage;
+struct TensorImpl;
+
+class BW_API Tensor {
+ public:
+  Tensor() = default;  ///< refers to nothing; defined() is false
+  bool defined() const { return static_cast<bool>(impl_); }
+
+  // --- Creation -------------------------------------------------------------------------------------------
+  static Tensor zeros(const Shape& shape, DType dtype, const Device& device = Device::cpu());
+  static Tensor ones(const Shape& shape, DType dtype, const Device& device = Device::cpu());
+  static Tensor full(const Shape& shape, const Scalar& value, DType dtype, const Device& device = Device::cpu());
+  /// Uninitialized.
+  static Tensor empty(const Shape& shape, DType dtype, const Device& device = Device::cpu());
+  Tensor zeros_like() const;
+  Tensor ones_like() const;
+  /// A rank-0 tensor.
+  static Tensor scalar(const Scalar& value, DType dtype, const Device& device = Device::cpu());
+  /// Copies `count` elements of `shape`; InvalidArgument if the counts differ.
+  template <class T>
+  static Tensor from_span(std::span<const T> data, const Shape& shape, const Device& device = Device::cpu()) {
+    return from_bytes(std::as_bytes(data), shape, kDTypeOf<T>, device);
+  }
+  template <class T>
+  static Tensor from_vec(const std::vector<T>& data, const Shape& shape, const Device& device = Device::cpu()) {
+    return from_span(std::span<const T>(data), shape, device);
+  }
+  /// From elements as they lie in memory (dense, row-major, little-endian); the way in for storage dtypes.
+  static Tensor from_bytes(std::span<const std::byte> bytes, const Shape& shape, DType dtype,
+                           const Device& device = Device::cpu());
+  /// Values from -> to, exclusive, in steps: start + i*step computed in f64 (i64 for whole numbers), rounded
+  /// once. A step of 0 is an error.
+  static Tensor arange(const Scalar& start, const Scalar& end, DType dtype, const Device& device = Device::cpu());
+  static Tensor arange_step(const Scalar& start, const Scalar& end, const Scalar& step, DType dtype,
+                            const Device& device = Device::cpu());
+  /// Uniform in [lo, hi), and normal with the given mean and standard deviation; float dtypes. The numbers
+  /// depend on the device's seed and how many were drawn before, and are the same on every device.
+  static Tensor rand(const Shape& shape, DType dtype, const Device& device = Device::cpu(), double lo = 0,
+                     double hi = 1);
+  static Tensor randn(const Shape& shape, DType dtype, const Device& device = Device::cpu(), double mean = 0,
+                      double stddev = 1);
+  Tensor rand_like(double lo = 0, double hi = 1) const;
+  Tensor randn_like(double mean = 0, double stddev = 1) const;
+  /// Identity matrix, and n x n masks of ones on and below (tril2), on and above (triu2) the diagonal.
+  static Tensor eye(int64_t n, DType dtype, const Device& device = Device::cpu());
+  static Tensor tril2(int64_t n, DType dtype, const Device& device = Device::cpu());
+  static Tensor triu2(int64_t n, DType dtype, const Device& device = Device::cpu());
+  /// Coordinate matrices from two or more 1-D tensors; `xy_indexing` swaps the first two axes.
+  static std::vector<Tensor> meshgrid(std::span<const Tensor> args, bool xy_indexing);
+
+  // --- What it is -----------------------------------------------------------------------------------------
+  const Layout& layout() const;
+  const Shape& shape() const { return layout().shape(); }
+  int rank() const { return layout().rank(); }
+  int64_t dim(int axis) const;
+  int64_t elem_count() const;
+  DType dtype() const;
+  Device device() const;
+  bool is_contiguous() const { return layout().is_contiguous(); }
+  /// A number that no other living tensor has.
+  uint64_t id() const;
+  /// Times the storage was written in place.
+  uint64_t version() const;
+  /// "[2, 3] f32 cpu"
+  std::string describe() const;
+  /// NumPy's rendering of the values, with the dtype after them where it is not f32.
+  std::string to_string() const;
+
+  // --- To the host ----------------------------------------------------------------------------------------
+  /// The elements in row-major order. T must be the dtype's type.
+  template <class T>
+  std::vector<T> to_vec() const {
+    std::vector<T> out(static_cast<size_t>(elem_count()));
+    copy_to_host(out.data(), kDTypeOf<T>);
+    return out;
+  }
+  /// The one element of a tensor of rank 0 (or of one element).
+  template <class T>
+  T to_scalar() const {
+    require_one_element();
+    T out;
+    copy_to_host(&out, kDTypeOf<T>);
+    return out;
+  }
+  /// Any dtype, converted to double.
+  std::vector<double> to_doubles() const;
+  /// The elements as they lie in memory, dense and row-major.
+  std::vector<std::byte> to_bytes() const;
+
+  // --- Shape: views without copies unless said ------------------------------------------------------------
+  /// At most one size may be -1 (found from the rest). Copies if the strides do not allow a view.
+  Tensor reshape(const std::initializer_list<int64_t>& sizes) const;
+  Tensor reshape(std::span<const int64_t> sizes) const;
+  Tensor reshape(const Shape& shape) const { return reshape(shape.dims()); }
+  /// Joins axes first..last into one; a scalar becomes [1].
+  Tensor flatten(int first, int last) const;
+  Tensor flatten_all() const;
+  Tensor flatten_to(int last) const { return flatten(0, last); }
+  Tensor flatten_from(int first) const { return flatten(first, -1); }
+  Tensor squeeze(int axis) const;    ///< drops an axis of size 1; any other size is kept as it is
+  Tensor unsqueeze(int axis) const;  ///< inserts an axis of size 1; axis in [-rank-1, rank]
+  Tensor transpose(int a, int b) const;
+  Tensor t() const;  ///< transpose of the last two axes
+  Tensor permute(std::initializer_list<int> axes) const;
+  Tensor permute(std::span<const int> axes) const;
+  Tensor broadcast_as(const Shape& shape) const;
+  Tensor expand(const Shape& shape) const { return broadcast_as(shape); }
+  Tensor broadcast_left(const Shape& left) const;  ///< adds axes of these sizes in front
+  Tensor unfold(int axis, int64_t size, int64_t step) const;
+  Tensor narrow(int axis, int64_t start, int64_t length) const;
+  Tensor get(int64_t index) const { return get_on_dim(0, index); }
+  Tensor get_on_dim(int axis, int64_t index) const;
+  /// Up to `chunks` parts along an axis; the first ones are larger by one where it does not divide.
+  std::vector<Tensor> chunk(int chunks, int axis) const;
+  /// Slices by numbers, ranges, id lists and 1-D id tensors: t.i(0, range(1, 3), all, ids).
+  template <class... Args>
+  Tensor i(const Args&... args) const;
+  Tensor index(std::span<const Index> indices) const;
+  /// Dense row-major: itself where it already is, else a copy.
+  Tensor contiguous() const;
+  Tensor force_contiguous() const { return copy(); }
+  Tensor copy() const;  ///< always new storage
+  Tensor detach() const { return *this; }
+  Tensor repeat(std::span<const int64_t> times) const;
+  Tensor repeat(std::initializer_list<int64_t> times) const;
+  Tensor flip(const Axes& axes) const;           ///< copies
+  Tensor roll(int64_t shift, int axis) const;    ///< copies
+  Tensor to_dtype(DType dtype) const;            ///< saturates; float to integer truncates, NaN becomes 0
+  Tensor to_device(const Device& device) const;  ///< itself where it already is there
+
+  // --- Elementwise: one method per table row --------------------------------------------------------------
+#define BW_UNARY(Name, method, ...) Tensor method() const;
+#define BW_UNARY_PARAM(Name, method, param, ...) Tensor method(double param) const;
+#include "tables/unary.def"
+#define BW_BINARY(Name, method, ...)                                                        \
+  Tensor method(const Tensor& other) const;                                                 \
+  Tensor method(const Scalar& other) const;                                                 \
+  Tensor broadcast_##method(const Tensor& other) const { return method(other); }
+#define BW_COMPARE(Name, method, ...) BW_BINARY(Name, method)
+#include "tables/binary.def"
+  /// x*mul + add, two roundings; on integers mul and add must be whole numbers.
+  Tensor affine(const Scalar& mul, const Scalar& add) const;
+  Tensor clamp(const Scalar& lo, const Scalar& hi) const;
+  Tensor clamp(const Tensor& lo, const Tensor& hi) const;
+  /// Rounds to a number of decimals (negative ones too): round(x * 10^d) / 10^d.
+  Tensor round_to(int decimals) const;
+  /// this != 0 ? on_true : on_false, elementwise; the condition has an integer dtype.
+  Tensor where_cond(const Tensor& on_true, const Tensor& on_false) const;
+
+  // --- Reductions -----------------------------------------------------------------------------------------
+#define BW_REDUCE(Name, method, ...)                             \
+  Tensor method(const Axes& axes, bool keepdim = false) const;   \
+  Tensor method##_keepdim(const Axes& axes) const { return method(axes, true); } \
+  Tensor method##_all() const;
+#define BW_ARG_REDUCE(Name, method, ...)                         \
+  Tensor method(int axis, bool keepdim = false) const;           \
+  Tensor method##_keepdim(int axis) const { return method(axis, true); } \
+  Tensor method##_all() const; ///< index into the flattened tensor
+#include "tables/reduce.def"
+  Tensor var(const Axes& axes, bool keepdim = false) const;  ///< unbiased: divides by n - 1
+  Tensor log_sum_exp(const Axes& axes, bool keepdim = false) const;
+  Tensor softmax(const Axes& axes) const;
+  Tensor log_softmax(const Axes& axes) const;
+  /// x / sqrt(mean(x^2) + eps) * weight over the last axes, as many as weight has.
+  Tensor rms_norm(const Tensor& weight, double eps = 1e-5) const;
+  /// (x - mean) / sqrt(var + eps) * weight + bias over the last axes; bias may be undefined.
+  Tensor layer_norm(const Tensor& weight, const Tensor& bias, double eps = 1e-5) const;
+  Tensor cumsum(int axis) const;
+
+  // --- Products -------------------------------------------------------------------------------------------
+  /// [..., m, k] x [..., k, n] -> [..., m, n]; leading axes broadcast. No elements in k gives zeros.
+  Tensor matmul(const Tensor& other) const;
+  Tensor broadcast_matmul(const Tensor& other) const { return matmul(other); }
+  Tensor mv(const Tensor& vector) const;  ///< [m, k] x [k] -> [m]
+  Tensor dot(const Tensor& other) const;  ///< [k] . [k] -> scalar
+
+  // --- Convolution, pooling, resizing ---------------------------------------------------------------------
+  /// [b, c_in, l] * [c_out, c_in/groups, k] -> [b, c_out, l_out], cross-correlation as in PyTorch.
+  Tensor conv1d(const Tensor& kernel, const ConvOptions& options = {}) const;
+  /// [b, c_in, h, w] * [c_out, c_in/groups, kh, kw] -> [b, c_out, h_out, w_out].
+  Tensor conv2d(const Tensor& kernel, const ConvOptions& options = {}) const;
+  /// [b, c_in, l] * [c_in, c_out/groups, k] -> [b, c_out, (l-1)stride - 2 padding + dilation(k-1) + output_padding + 1].
+  Tensor conv_transpose1d(const Tensor& kernel, const ConvOptions& options = {}) const;
+  Tensor conv_transpose2d(const Tensor& kernel, const ConvOptions& options = {}) const;
+  /// [b, c, h, w], windows of kernel[0] x kernel[1]; stride defaults to the kernel. No padding.
+  Tensor avg_pool2d(std::pair<int64_t, int64_t> kernel,
+                    std::optional<std::pair<int64_t, int64_t>> stride = std::nullopt) const;
+  Tensor max_pool2d(std::pair<int64_t, int64_t> kernel,
+                    std::optional<std::pair<int64_t, int64_t>> stride = std::nullopt) const;
+  Tensor upsample_nearest1d(int64_t size) const;                 ///< [b, c, l] -> [b, c, size]
+  Tensor upsample_nearest2d(int64_t height, int64_t width) const;  ///< [b, c, h, w]
+  Tensor interpolate1d(int64_t size) const { return upsample_nearest1d(size); }
+  Tensor interpolate2d(int64_t height, int64_t width) const { return upsample_nearest2d(height, width); }
+  /// PyTorch's rule, with or without aligned corners.
+  Tensor upsample_bilinear2d(int64_t height, int64_t width, bool align_corners) const;
+  Tensor upsample_bilinear2d_with_scale(double scale_h, double scale_w, bool align_corners) const;
+
+  // --- Joining --------------------------------------------------------------------------------------------
+  static Tensor cat(std::span<const Tensor> parts, int axis);
+  static Tensor cat(std::initializer_list<Tensor> parts, int axis);
+  static Tensor stack(std::span<const Tensor> parts, int axis);
+  static Tensor stack(std::initializer_list<Tensor> parts, int axis);
+  Tensor pad_with_zeros(int axis, int64_t left, int64_t right) const;
+  Tensor pad_with_same(int axis, int64_t left, int64_t right) const;  ///< repeats the edge elements
+
+  // --- Indexing. Ids: u8, u32, i16, i32 or i64. The largest id of a dtype that is not a legal index means
+  //     "skip": gathers read 0 there, scatters leave the destination. Others out of range are errors. ---------
+  /// out[.., i, ..] = this[.., ids[i], ..]; ids is 1-D.
+  Tensor index_select(const Tensor& ids, int axis) const;
+  /// Rows of a 2-D tensor for ids of any rank: ids.shape + [columns].
+  Tensor embedding(const Tensor& ids) const;
+  /// out[p, i, q] = this[p, ids[p, i, q], q]; ids has this tensor's rank, other axes at most as long.
+  Tensor gather(const Tensor& ids, int axis) const;
+  /// A copy with out[p, ids[p, i, q], q] = source[p, i, q] (the last i wins), or += (contributions in the order of
+  /// i, through the documented tree).
+  Tensor scatter(const Tensor& ids, const Tensor& source, int axis) const;
+  Tensor scatter_add(const Tensor& ids, const Tensor& source, int axis) const;
+  void scatter_set(const Tensor& ids, const Tensor& source, int axis);
+  void scatter_add_set(const Tensor& ids, const Tensor& source, int axis);
+  /// A copy with out[.., ids[i], ..] += source[.., i, ..].
+  Tensor index_add(const Tensor& ids, const Tensor& source, int axis) const;
+  /// A copy with the slice starting at `start` along `axis` (or the slice that the ranges name) replaced.
+  Tensor slice_scatter(const Tensor& source, int axis, int64_t start) const;
+  Tensor slice_assign(std::span<const Index> ranges, const Tensor& source) const;
+
+  // --- In place -------------------------------------------------------------------------------------------
+  /// Writes `source` at `offset` along `axis`. Both must not share storage.
+  void slice_set(const Tensor& source, int axis, int64_t offset);
+  void const_set(const Scalar& value);  ///< through a view too; a broadcast view is an error
+  void zero_set() { const_set(0); }
+  void one_set() { const_set(1); }
+
+  // --- Sorting: stable, NaN last in both directions, -0 equal to +0 ---------------------------------------
+  Tensor arg_sort(int axis, bool ascending = true) const;  ///< u32
+  Tensor arg_sort_last_dim(bool ascending = true) const { return arg_sort(-1, ascending); }
+  std::pair<Tensor, Tensor> sort(int axis, bool ascending = true) const;  ///< values and u32 ids
+  std::pair<Tensor, Tensor> sort_last_dim(bool ascending = true) const { return sort(-1, ascending); }
+  /// The k largest (or smallest) of the last axis in order, and their ids.
+  std::pair<Tensor, Tensor> topk(int64_t k, bool largest = true) const;
+
+  // For the library itself.
+  explicit Tensor(detail::Ref<TensorImpl> impl) : impl_(std::move(impl)) {}
+  Tensor(detail::Ref<Storage> storage, const Layout& layout, DType dtype);
+  const TensorImpl& impl() const;
+  Storage& storage() const;
+  Tensor with_layout(const Layout& layout) const;
+
+ private:
+  void copy_to_host(void* out, DType expected) const;
+  void require_one_element() const;
+  detail::Ref<TensorImpl> impl_;
+};
+
+// Numbers may stand on either side: 1 / x divides, 2 - x subtracts.
+#define BW_OPERATOR(symbol, method)                                                      \
+  inline Tensor operator symbol(const Tensor& a, const Tensor& b) { return a.method(b); } \
+  inline Tensor operator symbol(const Tensor& a, const Scalar& b) { return a.method(b); } \
+  BW_API Tensor operator symbol(const Scalar& a, const Tensor& b);
+BW_OPERATOR(+, add)
+BW_OPERATOR(-, sub)
+BW_OPERATOR(*, mul)
+BW_OPERATOR(/, div)
+#undef BW_OPERATOR
+inline Tensor operator-(const Tensor& a) { return a.neg(); }
+BW_API std::ostream& operator<<(std::ostream& out, const Tensor& tensor);
+
+/// A range of positions for Tensor::i; the default is everything. A reversed range is empty.
+struct Range {
+  int64_t start = 0;
+  int64_t end = INT64_MAX;  ///< cut at the axis's size only when left at the default
+};
+inline Range range(int64_t start, int64_t end) { return {start, end}; }
+inline Range range_from(int64_t start) { return {start, INT64_MAX}; }
+inline Range range_to(int64_t end) { return {0, end}; }
+inline constexpr Range all{};
+
+/// One position of Tensor::i: a number (drops the axis), a range, a list of ids or a 1-D id tensor.
+class BW_API Index {
+ public:
+  template <std::integral T>
+  Index(T at) : kind_(Kind::At), range_{static_cast<int64_t>(at), 0} {}  // NOLINT(google-explicit-constructor)
+  Index(Range range) : kind_(Kind::Range), range_(range) {}               // NOLINT(google-explicit-constructor)
+  Index(const std::vector<uint32_t>& ids)                                 // NOLINT(google-explicit-constructor)
+      : kind_(Kind::Ids), ids_(Tensor::from_vec(ids, {static_cast<int64_t>(ids.size())})) {}
+  Index(Tensor ids) : kind_(Kind::Ids), ids_(std::move(ids)) {}  // NOLINT(google-explicit-constructor)
+
+  enum class Kind { At, Range, Ids };
+  Kind kind() const { return kind_; }
+  int64_t at() const { return range_.start; }
+  Range range() const { return range_; }
+  const Tensor& ids() const { return ids_; }
+
+ private:
+  Kind kind_;
+  Range range_;
+  Tensor ids_;
+};
+
+template <class... Args>
+Tensor Tensor::i(const Args&... args) const {
+  const Index indices[] = {Index(args)...};
+  return index(indices);
+}
+
+}  // namespace beeswax

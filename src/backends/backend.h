@@ -1,0 +1,161 @@
+// SPDX-License-Identifier: Apache-2.0
+// Backend: the seam between operations and devices. ops/ checks shapes and dtypes, allocates the output and
+// calls one of these; a backend only computes. So inside a backend:
+//   * shapes agree, dtypes are ones the operation has, axes are in range, nothing is empty unless said;
+//   * an Operand may have any strides (0 where broadcast) and offset; shapes already include broadcasting;
+//   * a Target is dense row-major at its layout's offset, unless the method says it may be strided;
+//   * what only the data shows (an id out of range, an integer divided by zero) is the backend's to report.
+// A method whose device lacks it throws Unsupported. Methods may be called from many threads.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <span>
+
+#include "beeswax/options.h"
+#include "beeswax/qtensor_type.h"
+#include "core/storage.h"
+
+namespace beeswax {
+
+enum class UnaryOp {
+#define BW_UNARY(Name, ...) Name,
+#define BW_UNARY_PARAM(Name, ...) Name,
+#include "tables/unary.def"
+};
+enum class BinaryOp {
+#define BW_BINARY(Name, ...) Name,
+#include "tables/binary.def"
+};
+enum class CompareOp {
+#define BW_COMPARE(Name, ...) Name,
+#include "tables/binary.def"
+};
+enum class ReduceOp {
+#define BW_REDUCE(Name, ...) Name,
+#include "tables/reduce.def"
+};
+enum class ArgReduceOp {
+#define BW_ARG_REDUCE(Name, ...) Name,
+#include "tables/reduce.def"
+};
+
+/// An input: where its elements are and what they are.
+struct Operand {
+  const Storage* storage;
+  const Layout* layout;
+  DType dtype;
+  const std::byte* data() const {  // host memory backends only
+    return storage->data() + dtype_bytes(dtype, static_cast<size_t>(layout->offset()));
+  }
+};
+
+/// An output.
+struct Target {
+  Storage* storage;
+  const Layout* layout;
+  DType dtype;
+  std::byte* data() const { return storage->data() + dtype_bytes(dtype, static_cast<size_t>(layout->offset())); }
+};
+
+/// An input that may be a number instead (already of the other side's dtype): then `operand.storage` is null.
+struct Argument {
+  Operand operand;
+  Scalar scalar = 0;
+  bool is_scalar() const { return operand.storage == nullptr; }
+};
+
+enum class Distribution { Uniform, Normal };
+enum class NormKind { Rms, Layer };
+enum class ScatterMode { Set, Add };
+enum class PoolKind { Average, Max };
+
+/// One or two spatial axes; a 1-D convolution has height 1. Sizes are per group where said.
+struct ConvShape {
+  int64_t batch, groups;
+  int64_t c_in, c_out;  // per group
+  int64_t h_in, w_in, h_out, w_out, h_k, w_k;
+  int64_t h_stride, w_stride, h_padding, w_padding, h_dilation, w_dilation;
+};
+
+/// [planes, h, w] with planes = batch * channels.
+struct PoolShape {
+  PoolKind kind;
+  int64_t batch, channels, h_in, w_in, h_out, w_out, h_k, w_k, h_stride, w_stride;
+};
+
+struct UpsampleShape {
+  bool bilinear;
+  bool align_corners;
+  int64_t batch, channels, h_in, w_in, h_out, w_out;
+  double scale_h, scale_w;  // bilinear: the factor the caller gave, or 0
+};
+
+class Backend {
+ public:
+  virtual ~Backend() = default;
+
+  // Memory
+  virtual detail::Ref<Storage> allocate(size_t bytes) = 0;  ///< throws OutOfMemory; 0 bytes are fine
+  virtual void upload(Storage& to, size_t offset, std::span<const std::byte> from) = 0;
+  virtual void download(const Storage& from, size_t offset, std::span<std::byte> to) = 0;
+  virtual void synchronize() = 0;
+
+  // fill
+  virtual void fill(const Target& out, const Scalar& value) = 0;  ///< out may be strided
+  virtual void range(const Target& out, const Scalar& start, const Scalar& step) = 0;
+  /// Number i of the output is drawn from (seed, counter + i): docs/numerics.md.
+  virtual void random(const Target& out, Distribution distribution, double a, double b, uint64_t seed,
+                      uint64_t counter) = 0;
+
+  // copy, cast, affine, unary, binary, ternary
+  virtual void copy(const Operand& x, const Target& out) = 0;  ///< one dtype; out may be strided
+  virtual void cast(const Operand& x, const Target& out) = 0;
+  virtual void affine(const Operand& x, const Scalar& mul, const Scalar& add, const Target& out) = 0;
+  virtual void unary(UnaryOp op, const Operand& x, double param, const Target& out) = 0;
+  virtual void binary(BinaryOp op, const Argument& a, const Argument& b, const Target& out) = 0;
+  virtual void compare(CompareOp op, const Argument& a, const Argument& b, const Target& out) = 0;
+  virtual void where(const Operand& condition, const Operand& on_true, const Operand& on_false,
+                     const Target& out) = 0;
+
+  // reduce: bit i of `axes` is set where axis i is reduced; out holds the kept axes in order
+  virtual void reduce(ReduceOp op, const Operand& x, uint32_t axes, const Target& out) = 0;
+  /// Over the axes of the mask taken together, in row-major order of the reduced axes.
+  virtual void arg_reduce(ArgReduceOp op, const Operand& x, uint32_t axes, const Target& out) = 0;
+  virtual void softmax(const Operand& x, uint32_t axes, bool log, const Target& out) = 0;
+  /// Over the last axes that `weight` has; weight and bias are dense, bias.storage may be null.
+  virtual void norm(NormKind kind, const Operand& x, const Operand& weight, const Operand& bias, double eps,
+                    const Target& out) = 0;
+  virtual void cumsum(const Operand& x, int axis, const Target& out) = 0;
+
+  // sort: along the last axis; values.storage may be null; out holds `k` of each row (all: k = row length)
+  virtual void sort(const Operand& x, bool ascending, const Target& values, const Target& ids) = 0;
+
+  // indexing
+  virtual void index_select(const Operand& x, const Operand& ids, int axis, const Target& out) = 0;
+  virtual void gather(const Operand& x, const Operand& ids, int axis, const Target& out) = 0;
+  /// out already holds the destination's values; ids and source have one shape.
+  virtual void scatter(ScatterMode mode, const Operand& ids, const Operand& source, int axis, const Target& out) = 0;
+  virtual void index_add(const Operand& ids, const Operand& source, int axis, const Target& out) = 0;
+
+  // products: [batch.., m, k] x [batch.., k, n], batch axes already broadcast
+  virtual void matmul(const Operand& a, const Operand& b, const Target& out) = 0;
+
+  // conv
+  virtual void conv(const ConvShape& shape, const Operand& x, const Operand& kernel, const Target& out) = 0;
+  virtual void conv_transpose(const ConvShape& shape, const Operand& x, const Operand& kernel,
+                              const Target& out) = 0;
+  virtual void pool(const PoolShape& shape, const Operand& x, const Target& out) = 0;
+  virtual void upsample(const UpsampleShape& shape, const Operand& x, const Target& out) = 0;
+
+  // quantized: blocks are dense bytes; x is dense f32; importance is empty or has one weight per column
+  virtual void quantize(QuantType type, const Operand& x, std::span<const float> importance, Storage& blocks) = 0;
+  virtual void dequantize(QuantType type, const Storage& blocks, const Target& out) = 0;
+  /// [m, k] x ([n, k] quantized)^T -> [m, n]; x and out are f32, f16 or bf16 and dense.
+  virtual void quantized_matmul(QuantType type, const Operand& x, const Storage& blocks, const Target& out) = 0;
+};
+
+/// The backend of a device. Throws Unsupported for one that this version does not have.
+Backend& backend_for(const Device& device);
+
+}  // namespace beeswax

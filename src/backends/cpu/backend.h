@@ -1,0 +1,76 @@
+// SPDX-License-Identifier: Apache-2.0
+// CpuBackend: the default device. Each group of methods is defined in the file of its name in this folder,
+// over loops of kernels/ that are compiled once per instruction-set level.
+#pragma once
+
+#include "backends/backend.h"
+
+namespace beeswax::cpu {
+
+class CpuBackend final : public Backend {
+ public:
+  static CpuBackend& instance();
+
+  // memory.cc
+  detail::Ref<Storage> allocate(size_t bytes) override;
+  void upload(Storage& to, size_t offset, std::span<const std::byte> from) override;
+  void download(const Storage& from, size_t offset, std::span<std::byte> to) override;
+  void synchronize() override;
+
+  // fill.cc
+  void fill(const Target& out, const Scalar& value) override;
+  void range(const Target& out, const Scalar& start, const Scalar& step) override;
+  void random(const Target& out, Distribution distribution, double a, double b, uint64_t seed,
+              uint64_t counter) override;
+
+  // copy.cc
+  void copy(const Operand& x, const Target& out) override;
+
+  // elementwise.cc
+  void cast(const Operand& x, const Target& out) override;
+  void affine(const Operand& x, const Scalar& mul, const Scalar& add, const Target& out) override;
+  void unary(UnaryOp op, const Operand& x, double param, const Target& out) override;
+  void binary(BinaryOp op, const Argument& a, const Argument& b, const Target& out) override;
+  void compare(CompareOp op, const Argument& a, const Argument& b, const Target& out) override;
+  void where(const Operand& condition, const Operand& on_true, const Operand& on_false,
+             const Target& out) override;
+
+  // reduce.cc
+  void reduce(ReduceOp op, const Operand& x, uint32_t axes, const Target& out) override;
+  void arg_reduce(ArgReduceOp op, const Operand& x, uint32_t axes, const Target& out) override;
+
+  // softmax.cc
+  void softmax(const Operand& x, uint32_t axes, bool log, const Target& out) override;
+  void norm(NormKind kind, const Operand& x, const Operand& weight, const Operand& bias, double eps,
+            const Target& out) override;
+  void cumsum(const Operand& x, int axis, const Target& out) override;
+
+  // sort.cc
+  void sort(const Operand& x, bool ascending, const Target& values, const Target& ids) override;
+
+  // indexing.cc
+  void index_select(const Operand& x, const Operand& ids, int axis, const Target& out) override;
+  void gather(const Operand& x, const Operand& ids, int axis, const Target& out) override;
+  void scatter(ScatterMode mode, const Operand& ids, const Operand& source, int axis,
+               const Target& out) override;
+  void index_add(const Operand& ids, const Operand& source, int axis, const Target& out) override;
+
+  // matmul.cc
+  void matmul(const Operand& a, const Operand& b, const Target& out) override;
+
+  // conv.cc
+  void conv(const ConvShape& shape, const Operand& x, const Operand& kernel, const Target& out) override;
+  void conv_transpose(const ConvShape& shape, const Operand& x, const Operand& kernel,
+                      const Target& out) override;
+
+  // pool.cc
+  void pool(const PoolShape& shape, const Operand& x, const Target& out) override;
+  void upsample(const UpsampleShape& shape, const Operand& x, const Target& out) override;
+
+  // quantized.cc
+  void quantize(QuantType type, const Operand& x, std::span<const float> importance, Storage& blocks) override;
+  void dequantize(QuantType type, const Storage& blocks, const Target& out) override;
+  void quantized_matmul(QuantType type, const Operand& x, const Storage& blocks, const Target& out) override;
+};
+
+}  // namespace beeswax::cpu

@@ -1,0 +1,25 @@
+// SPDX-License-Identifier: Apache-2.0
+// Loops that move elements and never look at them, by element size: [0] 1 byte, [1] 2, [2] 4, [3] 8.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+
+#include "backends/cpu/isa.h"
+
+namespace beeswax::cpu {
+
+struct CopyKernels {
+  /// out[i] = from[i * stride], i < count (stride 0 repeats one element).
+  void (*gather[4])(void* out, const void* from, int64_t stride, int64_t count);
+  /// out[i * stride] = from[i], i < count.
+  void (*scatter[4])(void* out, int64_t stride, const void* from, int64_t count);
+  /// out[r * out_row + c] = from[c * from_col + r], r < rows, c < cols: a transpose, in tiles.
+  void (*transpose[4])(void* out, int64_t out_row, const void* from, int64_t from_col, int64_t rows, int64_t cols);
+  /// A copy past the caches, for results too large to stay in them. Any alignment.
+  void (*stream)(void* out, const void* from, size_t bytes);
+};
+
+BW_KERNEL_TABLE(CopyKernels, copy_kernels)
+
+}  // namespace beeswax::cpu

@@ -1,0 +1,10 @@
+// SPDX-License-Identifier: Apache-2.0
+// The CPU's pool of freed blocks.
+#pragma once
+
+namespace beeswax::cpu {
+
+/// Gives every cached block back to the system.
+void trim_memory();
+
+}  // namespace beeswax::cpu

@@ -1,0 +1,36 @@
+// SPDX-License-Identifier: Apache-2.0
+// What every operation does before it calls a backend: names for operands, checks with their messages.
+#pragma once
+
+#include <string_view>
+
+#include "backends/backend.h"
+#include "beeswax/tensor.h"
+#include "core/fail.h"
+
+namespace beeswax::ops {
+
+inline Operand operand(const Tensor& x) { return {&x.storage(), &x.layout(), x.dtype()}; }
+inline Operand operand(const Tensor& x, const Layout& layout) { return {&x.storage(), &layout, x.dtype()}; }
+inline Target target(const Tensor& x) { return {&x.storage(), &x.layout(), x.dtype()}; }
+inline Argument argument(const Tensor& x, const Layout& layout) { return {operand(x, layout), 0}; }
+inline Argument argument(const Scalar& value, DType dtype) { return {{nullptr, nullptr, dtype}, value}; }
+inline Backend& backend_of(const Tensor& x) { return backend_for(x.device()); }
+
+/// A new dense tensor on x's device.
+inline Tensor empty_on(const Tensor& x, const Shape& shape, DType dtype) {
+  return Tensor::empty(shape, dtype, x.device());
+}
+
+/// Which dtypes an operation takes, for checks and their messages.
+enum class Accept { Number, Float, Int };
+
+/// UnsupportedDType unless x's dtype is accepted.
+void check_dtype(std::string_view operation, const Tensor& x, Accept accept);
+/// DTypeMismatch and DeviceMismatch unless both are alike.
+void check_same_dtype(std::string_view operation, const Tensor& a, const Tensor& b);
+void check_same_device(std::string_view operation, const Tensor& a, const Tensor& b);
+/// ShapeMismatch unless x has that rank; `expected` describes the axes, as "[batch, channels, length]".
+void check_rank(std::string_view operation, const Tensor& x, int rank, std::string_view expected);
+
+}  // namespace beeswax::ops

@@ -1,0 +1,170 @@
+// SPDX-License-Identifier: Apache-2.0
+// Views: new layouts over the same storage, and the copies where a layout does not allow a view.
+#include "ops/common.h"
+
+namespace beeswax {
+namespace {
+
+void check_not_packed(std::string_view operation, const Tensor& x) {
+  if (dtype_is_storage(x.dtype()) && dtype_bits(x.dtype()) % 8 != 0)
+    fail(ErrorKind::UnsupportedDType, operation, x.describe(),
+         " is packed below a byte and only moves whole; cast with to_dtype first");
+}
+
+}  // namespace
+
+Tensor Tensor::reshape(const std::initializer_list<int64_t>& sizes) const {
+  return reshape(std::span(sizes.begin(), sizes.size()));
+}
+
+Tensor Tensor::reshape(std::span<const int64_t> sizes) const {
+  const int64_t count = elem_count();
+  int hole = -1;
+  int64_t rest = 1;
+  Shape to;
+  for (size_t i = 0; i < sizes.size(); ++i) {
+    if (sizes[i] == -1 && hole < 0) {
+      hole = static_cast<int>(i);
+      to.push_back(1);
+    } else {
+      to.push_back(sizes[i]);
+    }
+  }
+  rest = to.elem_count();
+  if (hole >= 0) {
+    if (rest == 0 || count % rest != 0)
+      fail(ErrorKind::ShapeMismatch, "reshape", "cannot infer the -1: ", count, " elements of ", shape(),
+           " do not divide by ", rest);
+    to.set(hole, count / rest);
+  } else if (rest != count) {
+    fail(ErrorKind::ShapeMismatch, "reshape", shape(), " has ", count, " elements, ", to, " has ", rest);
+  }
+  Layout view;
+  if (layout().reshape_view(to, &view)) return with_layout(view);
+  return contiguous().with_layout(Layout(to));
+}
+
+Tensor Tensor::flatten(int first, int last) const {
+  if (rank() == 0) return reshape({1});
+  const int from = shape().axis(first, "flatten");
+  const int to = shape().axis(last, "flatten");
+  if (from > to)
+    fail(ErrorKind::InvalidArgument, "flatten", "first axis ", first, " comes after last axis ", last, " in ",
+         shape());
+  Shape out;
+  int64_t joined = 1;
+  for (int axis = 0; axis < rank(); ++axis) {
+    if (axis < from || axis > to) {
+      out.push_back(shape()[axis]);
+      continue;
+    }
+    joined *= shape()[axis];
+    if (axis == to) out.push_back(joined);
+  }
+  return reshape(out);
+}
+
+Tensor Tensor::flatten_all() const { return flatten(0, -1); }
+
+Tensor Tensor::squeeze(int axis) const {
+  const int at = shape().axis(axis, "squeeze");
+  return shape()[at] == 1 ? with_layout(layout().squeeze(at)) : *this;
+}
+
+Tensor Tensor::unsqueeze(int axis) const {
+  const int at = axis < 0 ? axis + rank() + 1 : axis;
+  if (at < 0 || at > rank())
+    fail(ErrorKind::DimOutOfRange, "unsqueeze", "axis ", axis, " is out of range for shape ", shape(),
+         " (accepted: ", -rank() - 1, " to ", rank(), ")");
+  return with_layout(layout().unsqueeze(at));
+}
+
+Tensor Tensor::transpose(int a, int b) const {
+  check_not_packed("transpose", *this);
+  return with_layout(layout().transpose(shape().axis(a, "transpose"), shape().axis(b, "transpose")));
+}
+
+Tensor Tensor::t() const {
+  if (rank() < 2) fail(ErrorKind::ShapeMismatch, "t", "needs at least two axes, got ", describe());
+  return transpose(-2, -1);
+}
+
+Tensor Tensor::permute(std::initializer_list<int> axes) const {
+  return permute(std::span(axes.begin(), axes.size()));
+}
+
+Tensor Tensor::permute(std::span<const int> axes) const {
+  check_not_packed("permute", *this);
+  const uint32_t mask = Axes(axes).mask(shape(), "permute");
+  if (mask != (1u << rank()) - 1)
+    fail(ErrorKind::InvalidArgument, "permute", "names ", axes.size(), " of the ", rank(), " axes of ", shape(),
+         "; each must be named once");
+  std::array<int, kMaxRank> order{};
+  for (size_t i = 0; i < axes.size(); ++i) order[i] = shape().axis(axes[i], "permute");
+  return with_layout(layout().permute(std::span(order.data(), axes.size())));
+}
+
+Tensor Tensor::broadcast_as(const Shape& to) const {
+  check_not_packed("broadcast_as", *this);
+  return with_layout(layout().broadcast_as(to, "broadcast_as"));
+}
+
+Tensor Tensor::broadcast_left(const Shape& left) const {
+  Shape to = left;
+  for (int64_t size : shape()) to.push_back(size);
+  return broadcast_as(to);
+}
+
+Tensor Tensor::unfold(int axis, int64_t size, int64_t step) const {
+  check_not_packed("unfold", *this);
+  const int at = shape().axis(axis, "unfold");
+  if (size < 0 || step < 1 || size > shape()[at])
+    fail(ErrorKind::InvalidArgument, "unfold", "windows of ", size, " in steps of ", step, " do not fit axis ",
+         axis, " of ", shape(), " (accepted: 0 <= size <= ", shape()[at], ", step >= 1)");
+  if (rank() == kMaxRank)
+    fail(ErrorKind::InvalidArgument, "unfold", shape(), " has ", kMaxRank, " axes already; it would add one");
+  return with_layout(layout().unfold(at, size, step));
+}
+
+Tensor Tensor::narrow(int axis, int64_t start, int64_t length) const {
+  const int at = shape().axis(axis, "narrow");
+  const int64_t size = shape()[at];
+  if (start < 0 || length < 0 || start > size || length > size - start)
+    fail(ErrorKind::InvalidArgument, "narrow", "start ", start, " and length ", length, " do not fit axis ", axis,
+         " of ", shape(), " (size ", size, ")");
+  if (start == 0 && length == size) return *this;
+  check_not_packed("narrow", *this);
+  return with_layout(layout().narrow(at, start, length));
+}
+
+Tensor Tensor::get_on_dim(int axis, int64_t index) const {
+  const int at = shape().axis(axis, "get");
+  if (index < 0 || index >= shape()[at])
+    fail(ErrorKind::IndexOutOfRange, "get", "index ", index, " is out of range for axis ", axis, " of ", shape());
+  check_not_packed("get", *this);
+  return with_layout(layout().narrow(at, index, 1).squeeze(at));
+}
+
+std::vector<Tensor> Tensor::chunk(int chunks, int axis) const {
+  const int at = shape().axis(axis, "chunk");
+  if (chunks < 1) fail(ErrorKind::InvalidArgument, "chunk", "needs at least one chunk, got ", chunks);
+  const int64_t size = shape()[at];
+  const int64_t parts = size < chunks ? size : chunks;
+  std::vector<Tensor> out;
+  for (int64_t part = 0, start = 0; part < parts; ++part) {
+    const int64_t length = size / parts + (part < size % parts ? 1 : 0);
+    out.push_back(narrow(at, start, length));
+    start += length;
+  }
+  return out;
+}
+
+Tensor Tensor::contiguous() const { return is_contiguous() ? *this : copy(); }
+
+Tensor Tensor::copy() const {
+  Tensor out = ops::empty_on(*this, shape(), dtype());
+  if (elem_count() > 0) ops::backend_of(*this).copy(ops::operand(*this), ops::target(out));
+  return out;
+}
+
+}  // namespace beeswax

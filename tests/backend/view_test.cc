@@ -1,0 +1,50 @@
+// SPDX-License-Identifier: Apache-2.0
+// Views and copies against index arithmetic done by hand.
+#include <gtest/gtest.h>
+
+#include <numeric>
+
+#include "beeswax/tensor.h"
+#include "support/expect_error.h"
+
+namespace beeswax {
+namespace {
+
+Tensor iota(const Shape& shape) {
+  std::vector<float> data(static_cast<size_t>(shape.elem_count()));
+  std::iota(data.begin(), data.end(), 0.0f);
+  return Tensor::from_vec(data, shape);
+}
+
+TEST(View, TransposeCopiesRight) {
+  for (const auto [rows, cols] : {std::pair<int64_t, int64_t>{3, 5}, {17, 33}, {100, 7}, {64, 64}, {257, 300}}) {
+    const std::vector<float> got = iota({rows, cols}).t().contiguous().to_vec<float>();
+    for (int64_t c = 0; c < cols; ++c)
+      for (int64_t r = 0; r < rows; ++r)
+        ASSERT_EQ(got[static_cast<size_t>(c * rows + r)], static_cast<float>(r * cols + c));
+  }
+}
+
+TEST(View, ReshapeKeepsViewsWhereStridesAllow) {
+  const Tensor x = iota({4, 6});
+  const Tensor y = x.narrow(0, 1, 2).reshape({3, 4});
+  EXPECT_EQ(&x.storage(), &y.storage());
+  EXPECT_EQ(y.to_vec<float>(), (std::vector<float>{6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16, 17}));
+  const Tensor z = x.t().reshape({-1, 2});
+  EXPECT_NE(&x.storage(), &z.storage());
+  EXPECT_EQ(z.i(1, 0).to_scalar<float>(), 12);
+  const Tensor split = x.t().reshape({2, 3, 4});  // splitting an axis needs no copy
+  EXPECT_EQ(&x.storage(), &split.storage());
+  EXPECT_EQ(split.to_vec<float>(), x.t().to_vec<float>());
+  EXPECT_ERROR(x.reshape({5, -1}), ShapeMismatch, "do not divide");
+  EXPECT_ERROR(x.reshape({5, 5}), ShapeMismatch, "[reshape] [4, 6] has 24 elements, [5, 5] has 25");
+}
+
+TEST(View, FullThenDense) {
+  const Tensor x = Tensor::full({2, 3}, 7, DType::I64);
+  EXPECT_EQ(x.to_vec<int64_t>(), (std::vector<int64_t>{7, 7, 7, 7, 7, 7}));
+  EXPECT_ERROR(Tensor::full({2}, 300, DType::U8), InvalidArgument, "300 is not a value of u8");
+}
+
+}  // namespace
+}  // namespace beeswax
