@@ -268,7 +268,6 @@ class BW_API Tensor {
   std::pair<Tensor, Tensor> topk(int64_t k, bool largest = true) const;
 
   // For the library itself.
-  explicit Tensor(detail::Ref<TensorImpl> impl) : impl_(std::move(impl)) {}
   Tensor(detail::Ref<Storage> storage, const Layout& layout, DType dtype);
   const TensorImpl& impl() const;
   Storage& storage() const;
@@ -277,7 +276,7 @@ class BW_API Tensor {
  private:
   void copy_to_host(void* out, DType expected) const;
   void require_one_element() const;
-  detail::Ref<TensorImpl> impl_;
+  detail::Ref<detail::RefCounted> impl_;  // a TensorImpl
 };
 
 // Numbers may stand on either side: 1 / x divides, 2 - x subtracts.

@@ -11,7 +11,7 @@ namespace beeswax {
 
 const TensorImpl& Tensor::impl() const {
   if (!impl_) fail(ErrorKind::InvalidArgument, "tensor", "the tensor is undefined (default-constructed)");
-  return *impl_;
+  return static_cast<const TensorImpl&>(*impl_);
 }
 
 const Layout& Tensor::layout() const { return impl().layout; }

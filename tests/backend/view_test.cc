@@ -17,7 +17,7 @@ Tensor iota(const Shape& shape) {
 }
 
 TEST(View, TransposeCopiesRight) {
-  for (const auto [rows, cols] : {std::pair<int64_t, int64_t>{3, 5}, {17, 33}, {100, 7}, {64, 64}, {257, 300}}) {
+  for (const auto& [rows, cols] : std::vector<std::pair<int64_t, int64_t>>{{3, 5}, {17, 33}, {100, 7}, {64, 64}, {257, 300}}) {
     const std::vector<float> got = iota({rows, cols}).t().contiguous().to_vec<float>();
     for (int64_t c = 0; c < cols; ++c)
       for (int64_t r = 0; r < rows; ++r)
@@ -32,7 +32,7 @@ TEST(View, ReshapeKeepsViewsWhereStridesAllow) {
   EXPECT_EQ(y.to_vec<float>(), (std::vector<float>{6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16, 17}));
   const Tensor z = x.t().reshape({-1, 2});
   EXPECT_NE(&x.storage(), &z.storage());
-  EXPECT_EQ(z.i(1, 0).to_scalar<float>(), 12);
+  EXPECT_EQ(z.i(1, 0).to_scalar<float>(), 12.0f);
   const Tensor split = x.t().reshape({2, 3, 4});  // splitting an axis needs no copy
   EXPECT_EQ(&x.storage(), &split.storage());
   EXPECT_EQ(split.to_vec<float>(), x.t().to_vec<float>());

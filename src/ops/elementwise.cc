@@ -1,0 +1,138 @@
+// SPDX-License-Identifier: Apache-2.0
+// Elementwise operations: one definition per table row, and the few that take more than a row says.
+#include "ops/common.h"
+
+namespace beeswax {
+namespace {
+
+using ops::Accept;
+
+Tensor unary(UnaryOp op, std::string_view name, Accept accept, const Tensor& x, double param) {
+  ops::check_dtype(name, x, accept);
+  Tensor out = ops::empty_on(x, x.shape(), x.dtype());
+  if (out.elem_count() > 0) ops::backend_of(x).unary(op, ops::operand(x), param, ops::target(out));
+  return out;
+}
+
+// Shapes, dtypes and devices of a pair, checked; the layouts broadcast to the common shape.
+struct Pair {
+  Layout a, b;
+  Tensor out;
+  Pair(std::string_view name, Accept accept, const Tensor& x, const Tensor& y, DType dtype) {
+    ops::check_same_dtype(name, x, y);
+    ops::check_dtype(name, x, accept);
+    ops::check_same_device(name, x, y);
+    const Shape shape = broadcast_shapes(x.shape(), y.shape(), name);
+    a = x.layout().broadcast_as(shape, name);
+    b = y.layout().broadcast_as(shape, name);
+    out = ops::empty_on(x, shape, dtype);
+  }
+};
+
+Tensor binary(BinaryOp op, std::string_view name, Accept accept, const Tensor& x, const Tensor& y) {
+  const Pair pair(name, accept, x, y, x.dtype());
+  if (pair.out.elem_count() > 0)
+    ops::backend_of(x).binary(op, ops::argument(x, pair.a), ops::argument(y, pair.b), ops::target(pair.out));
+  return pair.out;
+}
+
+Tensor binary(BinaryOp op, std::string_view name, Accept accept, const Tensor& x, const Scalar& y, bool y_first) {
+  ops::check_dtype(name, x, accept);
+  const Argument number = ops::argument(y.to(x.dtype(), name), x.dtype());
+  const Argument tensor = ops::argument(x, x.layout());
+  Tensor out = ops::empty_on(x, x.shape(), x.dtype());
+  if (out.elem_count() > 0)
+    ops::backend_of(x).binary(op, y_first ? number : tensor, y_first ? tensor : number, ops::target(out));
+  return out;
+}
+
+Tensor compare(CompareOp op, std::string_view name, const Tensor& x, const Tensor& y) {
+  const Pair pair(name, Accept::Number, x, y, DType::U8);
+  if (pair.out.elem_count() > 0)
+    ops::backend_of(x).compare(op, ops::argument(x, pair.a), ops::argument(y, pair.b), ops::target(pair.out));
+  return pair.out;
+}
+
+Tensor compare(CompareOp op, std::string_view name, const Tensor& x, const Scalar& y) {
+  ops::check_dtype(name, x, Accept::Number);
+  Tensor out = ops::empty_on(x, x.shape(), DType::U8);
+  if (out.elem_count() > 0)
+    ops::backend_of(x).compare(op, ops::argument(x, x.layout()), ops::argument(y.to(x.dtype(), name), x.dtype()),
+                               ops::target(out));
+  return out;
+}
+
+}  // namespace
+
+#define BW_UNARY(Name, method, dtypes, ...) \
+  Tensor Tensor::method() const { return unary(UnaryOp::Name, #method, Accept::dtypes, *this, 0); }
+#define BW_UNARY_PARAM(Name, method, param, dtypes, ...) \
+  Tensor Tensor::method(double param) const { return unary(UnaryOp::Name, #method, Accept::dtypes, *this, param); }
+#include "tables/unary.def"
+
+#define BW_BINARY(Name, method, dtypes, ...)                           \
+  Tensor Tensor::method(const Tensor& other) const {                   \
+    return binary(BinaryOp::Name, #method, Accept::dtypes, *this, other); \
+  }                                                                    \
+  Tensor Tensor::method(const Scalar& other) const {                   \
+    return binary(BinaryOp::Name, #method, Accept::dtypes, *this, other, false); \
+  }
+#define BW_COMPARE(Name, method, ...)                                                                         \
+  Tensor Tensor::method(const Tensor& other) const { return compare(CompareOp::Name, #method, *this, other); } \
+  Tensor Tensor::method(const Scalar& other) const { return compare(CompareOp::Name, #method, *this, other); }
+#include "tables/binary.def"
+
+#define BW_OPERATOR(symbol, Name, method)                                       \
+  Tensor operator symbol(const Scalar& a, const Tensor& b) {                    \
+    return binary(BinaryOp::Name, #method, Accept::Number, b, a, true);         \
+  }
+BW_OPERATOR(+, Add, add)
+BW_OPERATOR(-, Sub, sub)
+BW_OPERATOR(*, Mul, mul)
+BW_OPERATOR(/, Div, div)
+#undef BW_OPERATOR
+
+Tensor Tensor::affine(const Scalar& mul, const Scalar& add) const {
+  ops::check_dtype("affine", *this, Accept::Number);
+  const Scalar factor = mul.to(dtype(), "affine");
+  const Scalar summand = add.to(dtype(), "affine");
+  Tensor out = ops::empty_on(*this, shape(), dtype());
+  if (out.elem_count() > 0) ops::backend_of(*this).affine(ops::operand(*this), factor, summand, ops::target(out));
+  return out;
+}
+
+Tensor Tensor::clamp(const Scalar& lo, const Scalar& hi) const { return maximum(lo).minimum(hi); }
+Tensor Tensor::clamp(const Tensor& lo, const Tensor& hi) const { return maximum(lo).minimum(hi); }
+
+Tensor Tensor::round_to(int decimals) const {
+  double power = 1;
+  for (int i = 0; i < (decimals < 0 ? -decimals : decimals); ++i) power *= 10;
+  return decimals < 0 ? (*this / power).round() * power : (*this * power).round() / power;
+}
+
+Tensor Tensor::where_cond(const Tensor& on_true, const Tensor& on_false) const {
+  ops::check_dtype("where_cond", *this, Accept::Int);
+  ops::check_same_dtype("where_cond", on_true, on_false);
+  ops::check_dtype("where_cond", on_true, Accept::Number);
+  ops::check_same_device("where_cond", *this, on_true);
+  ops::check_same_device("where_cond", on_true, on_false);
+  const Shape to = broadcast_shapes(broadcast_shapes(shape(), on_true.shape(), "where_cond"), on_false.shape(),
+                                    "where_cond");
+  const Layout condition = layout().broadcast_as(to, "where_cond");
+  const Layout yes = on_true.layout().broadcast_as(to, "where_cond");
+  const Layout no = on_false.layout().broadcast_as(to, "where_cond");
+  Tensor out = ops::empty_on(on_true, to, on_true.dtype());
+  if (out.elem_count() > 0)
+    ops::backend_of(*this).where(ops::operand(*this, condition), ops::operand(on_true, yes),
+                                 ops::operand(on_false, no), ops::target(out));
+  return out;
+}
+
+Tensor Tensor::to_dtype(DType to) const {
+  if (to == dtype()) return *this;
+  Tensor out = ops::empty_on(*this, shape(), to);
+  if (out.elem_count() > 0) ops::backend_of(*this).cast(ops::operand(*this), ops::target(out));
+  return out;
+}
+
+}  // namespace beeswax
