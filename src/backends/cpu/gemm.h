@@ -1,0 +1,40 @@
+// SPDX-License-Identifier: Apache-2.0
+// gemm: C = A B for any strides, batched, on the CPU's thread pool.
+//
+// The order of additions is one rule of k alone: k is cut into blocks of kGemmBlock; inside a block every
+// element of C is one chain of fused multiply-adds from +0 in increasing k; the block results are added in
+// order. So the bits depend on neither the number of threads, the instruction-set level, the strides, nor the
+// other rows and columns. Halves and F8E4M3 widen to f32, accumulate in f32 over the whole of k and round
+// once; integers wrap.
+#pragma once
+
+#include <array>
+#include <cstdint>
+
+#include "beeswax/dtype.h"
+
+namespace beeswax::cpu {
+
+inline constexpr int kGemmBatchRank = 6;
+
+/// Strides count elements and are not negative; 0 broadcasts. C must not overlap A or B.
+struct GemmArgs {
+  DType dtype = DType::F32;
+  int64_t m = 0, n = 0, k = 0;
+  const void* a = nullptr;  ///< [m, k]
+  int64_t a_row = 0, a_col = 0;
+  const void* b = nullptr;  ///< [k, n]
+  int64_t b_row = 0, b_col = 0;
+  void* c = nullptr;  ///< [m, n], columns dense
+  int64_t c_row = 0;
+  // Leading dimensions shared by the three: sizes, and the strides of A and B. The matrices of C follow each
+  // other in row-major order of these dimensions, c_batch elements apart.
+  int batch_rank = 0;
+  std::array<int64_t, kGemmBatchRank> batch{}, a_batch{}, b_batch{};
+  int64_t c_batch = 0;
+};
+
+/// Writes every element of C; k == 0 writes zeros.
+void gemm(const GemmArgs& args);
+
+}  // namespace beeswax::cpu

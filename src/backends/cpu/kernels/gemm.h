@@ -1,0 +1,81 @@
+// SPDX-License-Identifier: Apache-2.0
+// The matrix-product loops of one instruction-set level, and the sizes chosen for them. The order of
+// additions that all of them keep stands in backends/cpu/gemm.h.
+//
+// Packed operands: A is cut into panels of mr rows (the last may have fewer), a panel of r rows stored as
+// [k][r]. B is cut into panels of nr columns, a panel stored as [k][w], where w is nr or, for the last panel,
+// its columns rounded up to whole vectors and filled with zeros.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+
+#include "backends/cpu/isa.h"
+#include "beeswax/dtype.h"
+
+namespace beeswax::cpu {
+
+/// Elements of k in one chain of multiply-adds. Part of the documented order of additions.
+inline constexpr int64_t kGemmBlock = 256;
+
+/// What products are accumulated in.
+enum class GemmCompute { f32, f64, u32, u64 };
+inline constexpr int kGemmComputeCount = 4;
+
+/// C[m, n] = A B, or += when `add`, for one block of k (at most kGemmBlock), from packed panels.
+struct GemmBlock {
+  int64_t m, n, k;
+  const void* a;
+  const void* b;
+  void* c;  // in the compute type
+  int64_t c_row;
+  bool add;
+};
+
+struct GemmTile {
+  int mr, nr;  // rows and columns of the register tile
+  int lanes;   // elements of a vector; panels of B are padded to it
+  int mt, nt;  // rows and columns of C that one task computes, at most: multiples of mr and nr
+  void (*block)(const GemmBlock&);
+};
+
+struct GemmTiles {
+  GemmTile of[kGemmComputeCount];
+};
+BW_KERNEL_TABLE(GemmTiles, gemm_tiles)
+
+/// Packs panels of `width` lanes, each filled with zeros to a multiple of `pad` lanes, widening to the
+/// compute type. Lanes and steps of k lie `lane_stride` and `k_stride` elements apart in the source.
+struct GemmPack {
+  const void* from;
+  int64_t lane_stride, k_stride;
+  int64_t lanes, k;
+  int64_t width, pad;
+  void* to;
+};
+
+struct GemmPacks {
+  void (*pack[kDTypeCount])(const GemmPack&);  // null for storage types
+  // Rounds `count` elements of the compute type to the dtype.
+  void (*round[kDTypeCount])(const void* from, void* to, int64_t count);
+};
+BW_KERNEL_TABLE(GemmPacks, gemm_packs)
+
+/// y[j] = sum over p of x[p] w[p, j]; x and y in the compute type, w as it is stored.
+struct GemmVector {
+  int64_t n, k;
+  const void* w;
+  int64_t stride;  // elements between the dense lines of w
+  const void* x;
+  void* y;
+};
+/// The most columns that one call of `rows` takes.
+inline constexpr int64_t kGemmVectorColumns = 1024;
+
+struct GemmVectors {
+  void (*rows[kDTypeCount])(const GemmVector&);  // w is stored as [k, n]
+  void (*dots[kDTypeCount])(const GemmVector&);  // w is stored as [n, k]
+};
+BW_KERNEL_TABLE(GemmVectors, gemm_vectors)
+
+}  // namespace beeswax::cpu
