@@ -1,0 +1,69 @@
+// SPDX-License-Identifier: Apache-2.0
+// Matrix products: shapes are checked and batch axes broadcast here, the backend only multiplies.
+#include "ops/common.h"
+
+namespace beeswax {
+namespace {
+
+// The leading axes of a shape, without the last two.
+Shape batch_of(const Shape& shape) {
+  return Shape(shape.dims().first(static_cast<size_t>(shape.rank() - 2)));
+}
+
+Shape with_matrix(Shape batch, int64_t rows, int64_t columns) {
+  batch.push_back(rows);
+  batch.push_back(columns);
+  return batch;
+}
+
+// `a` is [.., m, k], `b` is [.., k, n]; both of one dtype and device.
+Tensor multiply(std::string_view operation, const Tensor& a, const Tensor& b) {
+  const Shape batch = broadcast_shapes(batch_of(a.shape()), batch_of(b.shape()), operation);
+  const int64_t m = a.dim(-2), k = a.dim(-1), n = b.dim(-1);
+  const Shape to = with_matrix(batch, m, n);
+  if (k == 0) return Tensor::zeros(to, a.dtype(), a.device());
+  const Tensor out = ops::empty_on(a, to, a.dtype());
+  if (out.elem_count() == 0) return out;
+  const Layout left = a.layout().broadcast_as(with_matrix(batch, m, k), operation);
+  const Layout right = b.layout().broadcast_as(with_matrix(batch, k, n), operation);
+  ops::backend_of(a).matmul(ops::operand(a, left), ops::operand(b, right), ops::target(out));
+  return out;
+}
+
+void check_operands(std::string_view operation, const Tensor& a, const Tensor& b) {
+  ops::check_dtype(operation, a, ops::Accept::Number);
+  ops::check_same_dtype(operation, a, b);
+  ops::check_same_device(operation, a, b);
+}
+
+[[noreturn]] void fail_shapes(std::string_view operation, const Tensor& a, const Tensor& b,
+                              std::string_view accepted) {
+  fail(ErrorKind::ShapeMismatch, operation, "cannot multiply ", a.shape(), " by ", b.shape(),
+       "; accepted: ", accepted);
+}
+
+}  // namespace
+
+Tensor Tensor::matmul(const Tensor& other) const {
+  check_operands("matmul", *this, other);
+  constexpr std::string_view kAccepted = "[.., m, k] by [.., k, n] with leading axes that broadcast";
+  if (rank() < 2 || other.rank() < 2) fail_shapes("matmul", *this, other, kAccepted);
+  if (dim(-1) != other.dim(-2)) fail_shapes("matmul", *this, other, kAccepted);
+  return multiply("matmul", *this, other);
+}
+
+Tensor Tensor::mv(const Tensor& vector) const {
+  check_operands("mv", *this, vector);
+  if (rank() != 2 || vector.rank() != 1 || dim(1) != vector.dim(0))
+    fail_shapes("mv", *this, vector, "[m, k] by [k]");
+  return multiply("mv", *this, vector.unsqueeze(1)).squeeze(1);
+}
+
+Tensor Tensor::dot(const Tensor& other) const {
+  check_operands("dot", *this, other);
+  if (rank() != 1 || other.rank() != 1 || dim(0) != other.dim(0))
+    fail_shapes("dot", *this, other, "[k] by [k]");
+  return multiply("dot", unsqueeze(0), other.unsqueeze(1)).squeeze(1).squeeze(0);
+}
+
+}  // namespace beeswax
