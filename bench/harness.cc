@@ -1,0 +1,66 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "harness.h"
+
+#include <algorithm>
+#include <utility>
+
+namespace beeswax::bench {
+namespace {
+
+std::vector<std::pair<std::string, GroupFn>>& groups() {
+  static std::vector<std::pair<std::string, GroupFn>> list;
+  return list;
+}
+
+int64_t elements(int64_t bytes, DType dtype) {
+  const int64_t count = bytes * 8 / dtype_bits(dtype);
+  return std::max<int64_t>(4096, count / 4096 * 4096);
+}
+
+}  // namespace
+
+const char* ceiling_name(Ceiling ceiling) {
+  switch (ceiling) {
+    case Ceiling::None:
+      break;
+    case Ceiling::Read:
+      return "read";
+    case Ceiling::Write:
+      return "write";
+    case Ceiling::Copy:
+      return "copy";
+    case Ceiling::Triad:
+      return "triad";
+    case Ceiling::FmaF32:
+      return "fma f32";
+    case Ceiling::FmaF64:
+      return "fma f64";
+    case Ceiling::Int8Dot:
+      return "dot i8";
+  }
+  return "-";
+}
+
+bool ceiling_counts_operations(Ceiling ceiling) { return ceiling >= Ceiling::FmaF32; }
+
+int64_t Sizes::memory_elements(DType dtype) const { return elements(memory_bytes, dtype); }
+int64_t Sizes::cache_elements(DType dtype) const { return elements(cache_bytes, dtype); }
+
+void CaseList::add(Case one) {
+  one.group = group_;
+  cases_.push_back(std::move(one));
+}
+
+Registrar::Registrar(const char* group, GroupFn make) { groups().emplace_back(group, make); }
+
+std::vector<Case> all_cases(const Sizes& sizes) {
+  std::sort(groups().begin(), groups().end());
+  CaseList list;
+  for (const auto& [group, make] : groups()) {
+    list.set_group(group);
+    make(list, sizes);
+  }
+  return list.cases();
+}
+
+}  // namespace beeswax::bench

@@ -1,0 +1,89 @@
+// SPDX-License-Identifier: Apache-2.0
+// Cases of the benchmark and how files register them. A file of this folder writes
+//
+//   BW_BENCH_GROUP(softmax, list, sizes) { list.add({.name = "softmax/rows/f32", ...}); }
+//
+// and edits no list. Making a case is cheap: its tensors are made by `make`, just before it is timed.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <string>
+#include <vector>
+
+#include "beeswax/tensor.h"
+
+namespace beeswax::bench {
+
+/// What a case's rate is divided by. Every ceiling is measured by a loop of our own, between the samples of
+/// the case, on the same threads. Bandwidths count nominal bytes: those read plus those written.
+enum class Ceiling {
+  None,
+  Read,     ///< sum of 64-bit words
+  Write,    ///< fill
+  Copy,     ///< one array read, one written
+  Triad,    ///< two arrays read, one written
+  FmaF32,   ///< chains of f32 multiply-adds in registers; two operations each
+  FmaF64,   ///< the same in f64
+  Int8Dot,  ///< chains of 8-bit dot products in registers; two operations for each product
+};
+inline constexpr int kCeilingCount = 8;
+
+/// "copy", "f32 fma", ...; "-" for None.
+const char* ceiling_name(Ceiling ceiling);
+/// Whether the ceiling is in operations (else bytes) per second.
+bool ceiling_counts_operations(Ceiling ceiling);
+
+/// How large the cases' tensors are.
+struct Sizes {
+  int64_t memory_bytes;  ///< of the largest tensor of a streaming case: well beyond the last-level cache
+  int64_t cache_bytes;   ///< of each tensor of a case that stays in the second-level cache
+  bool quick;
+  /// Elements of `dtype` in a memory-resident tensor, a multiple of 4096.
+  int64_t memory_elements(DType dtype) const;
+  int64_t cache_elements(DType dtype) const;
+};
+
+/// One timed body. `bytes` and `flops` are what the operation cannot avoid: each input byte read once, each
+/// output byte written once, and the arithmetic of its definition (0 where that says nothing).
+struct Case {
+  std::string name;  ///< group/what/dtype: unary/exp/f32
+  std::string dtype = {};
+  std::string shape = {};
+  double bytes = 0;
+  double flops = 0;
+  Ceiling ceiling = Ceiling::None;
+  double target = 0;  ///< the share of the ceiling that is asked for; 0: none
+  /// Makes the inputs and returns the body. Throws what the operation throws.
+  std::function<std::function<void()>()> make = {};
+  std::string group = {};  ///< filled in by the list
+};
+
+class CaseList {
+ public:
+  void add(Case one);
+  void set_group(std::string group) { group_ = std::move(group); }
+  const std::vector<Case>& cases() const { return cases_; }
+
+ private:
+  std::string group_;
+  std::vector<Case> cases_;
+};
+
+using GroupFn = void (*)(CaseList&, const Sizes&);
+
+class Registrar {
+ public:
+  Registrar(const char* group, GroupFn make);
+};
+
+/// All cases, groups in alphabetical order.
+std::vector<Case> all_cases(const Sizes& sizes);
+
+#define BW_BENCH_GROUP(group, list, sizes)                                                                 \
+  static void bench_group_##group(::beeswax::bench::CaseList& list, const ::beeswax::bench::Sizes& sizes); \
+  static const ::beeswax::bench::Registrar bench_registrar_##group(#group, bench_group_##group);           \
+  static void bench_group_##group([[maybe_unused]] ::beeswax::bench::CaseList& list,                       \
+                                  [[maybe_unused]] const ::beeswax::bench::Sizes& sizes)
+
+}  // namespace beeswax::bench

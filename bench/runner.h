@@ -1,0 +1,42 @@
+// SPDX-License-Identifier: Apache-2.0
+// Times one case, interleaved with its ceiling: ceiling, case, ceiling, case, ..., ceiling. Each sample of
+// the case is divided by the mean of the ceilings before and after it, and the case's share is the median of
+// these ratios: what slows the machine for a while slows both.
+#pragma once
+
+#include <string>
+
+#include "ceilings.h"
+#include "harness.h"
+
+namespace beeswax::bench {
+
+enum class Status { Ok, Missing, Failed };
+
+struct Result {
+  Status status = Status::Ok;
+  std::string message;  ///< of Missing and Failed
+  int samples = 0;
+  double median_seconds = 0;
+  double min_seconds = 0;
+  double rate = 0;     ///< of the median: operations or bytes per second, see counts_operations()
+  double ceiling = 0;  ///< median of its samples, 0 without one
+  double share = 0;    ///< 0 without a ceiling
+  bool below_target(const Case& one) const {
+    return status == Status::Ok && one.target > 0 && share < one.target;
+  }
+};
+
+struct Effort {
+  int samples = 15;      ///< at most
+  int least = 3;         ///< at least, whatever the time
+  double seconds = 1.5;  ///< for one case, after which no sample begins
+};
+
+/// Whether the case's rate counts operations rather than bytes.
+bool counts_operations(const Case& one);
+
+/// Never throws: what the case throws becomes the status.
+Result run_case(const Case& one, Ceilings& ceilings, const Effort& effort);
+
+}  // namespace beeswax::bench
