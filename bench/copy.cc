@@ -12,20 +12,21 @@ BW_BENCH_GROUP(copy, list, sizes) {
     list.add({.name = "copy/dense/" + name,
               .dtype = name,
               .shape = Shape{count}.to_string(),
-              .bytes = 2.0 * static_cast<double>(dtype_bytes(dtype, static_cast<size_t>(count))),
+              .bytes = 2 * bytes_of(dtype, count),
               .ceiling = Ceiling::Copy,
               .target = 0.85,
-              .make = [=] { return [x = shared_input({count}, dtype)] { static_cast<void>(x.copy()); }; }});
+              .make = [=]() -> Body {
+                return [x = shared_input({count}, dtype)] { static_cast<void>(x.copy()); };
+              }});
   }
   const auto transposed = [&](DType dtype, const Shape& shape, int a, int b, const char* what) {
     const std::string name(dtype_name(dtype));
-    const auto count = static_cast<size_t>(shape.elem_count());
     list.add({.name = std::string("copy/") + what + "/" + name,
               .dtype = name,
               .shape = shape.to_string(),
-              .bytes = 2.0 * static_cast<double>(dtype_bytes(dtype, count)),
+              .bytes = 2 * bytes_of(dtype, shape.elem_count()),
               .ceiling = Ceiling::Copy,
-              .make = [=] {
+              .make = [=]() -> Body {
                 return
                     [x = shared_input(shape, dtype).transpose(a, b)] { static_cast<void>(x.contiguous()); };
               }});
@@ -42,7 +43,7 @@ BW_BENCH_GROUP(copy, list, sizes) {
             .shape = "[4096, 2048] of [4096, 4096]",
             .bytes = 2.0 * 4 * 4096 * 2048,
             .ceiling = Ceiling::Copy,
-            .make = [=] {
+            .make = [=]() -> Body {
               const Tensor x = shared_input({rows, 2048, 2}, DType::F32).narrow(2, 0, 1);
               return [x] { static_cast<void>(x.contiguous()); };
             }});
@@ -51,7 +52,7 @@ BW_BENCH_GROUP(copy, list, sizes) {
             .shape = "[4096, 3072] of [4096, 4096]",
             .bytes = 2.0 * 4 * 4096 * 3072,
             .ceiling = Ceiling::Copy,
-            .make = [=] {
+            .make = [=]() -> Body {
               const Tensor x = shared_input({rows, 4096}, DType::F32).narrow(1, 512, 3072);
               return [x] { static_cast<void>(x.contiguous()); };
             }});
@@ -60,7 +61,7 @@ BW_BENCH_GROUP(copy, list, sizes) {
             .shape = "[8192, 4096] of [4096]",
             .bytes = 4.0 * 8192 * 4096,
             .ceiling = Ceiling::Write,
-            .make = [=] {
+            .make = [=]() -> Body {
               const Tensor x = shared_input({4096}, DType::F32).broadcast_as({8192, 4096});
               return [x] { static_cast<void>(x.contiguous()); };
             }});
@@ -73,10 +74,10 @@ BW_BENCH_GROUP(fill, list, sizes) {
     list.add({.name = std::string("fill/") + what + "/" + name,
               .dtype = name,
               .shape = Shape{count}.to_string(),
-              .bytes = static_cast<double>(dtype_bytes(dtype, static_cast<size_t>(count))),
+              .bytes = bytes_of(dtype, count),
               .ceiling = Ceiling::Write,
               .target = 0.85,
-              .make = [=]() -> std::function<void()> { return [=] { make_one(count, dtype); }; }});
+              .make = [=]() -> Body { return [=] { make_one(count, dtype); }; }});
   };
   const auto full = [](int64_t count, DType dtype) { static_cast<void>(Tensor::full({count}, 3, dtype)); };
   for (const DType dtype : {DType::F32, DType::F16, DType::U8, DType::I64}) add("full", dtype, full);

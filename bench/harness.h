@@ -44,6 +44,13 @@ struct Sizes {
   int64_t cache_elements(DType dtype) const;
 };
 
+using Body = std::function<void()>;
+
+/// Bytes of `count` elements, as the floors of the cases count them.
+inline double bytes_of(DType dtype, int64_t count) {
+  return static_cast<double>(dtype_bytes(dtype, static_cast<size_t>(count)));
+}
+
 /// One timed body. `bytes` and `flops` are what the operation cannot avoid: each input byte read once, each
 /// output byte written once, and the arithmetic of its definition (0 where that says nothing).
 struct Case {
@@ -55,7 +62,7 @@ struct Case {
   Ceiling ceiling = Ceiling::None;
   double target = 0;  ///< the share of the ceiling that is asked for; 0: none
   /// Makes the inputs and returns the body. Throws what the operation throws.
-  std::function<std::function<void()>()> make = {};
+  std::function<Body()> make = {};
   std::string group = {};  ///< filled in by the list
 };
 

@@ -123,14 +123,14 @@ void print_list(std::FILE* out, const std::vector<Case>& cases) {
 
 void print_result(std::FILE* out, const Case& one, const Result& result, bool first_of_group) {
   if (first_of_group)
-    std::fprintf(out, "\n%-34s %-26s %11s %16s %18s %-8s %6s %7s\n", one.group.c_str(), "shape", "time",
+    std::fprintf(out, "\n%-34s %-30s %11s %16s %18s %-8s %6s %7s\n", one.group.c_str(), "shape", "time",
                  "rate", "ceiling", "", "share", "target");
   if (result.status != Status::Ok) {
-    std::fprintf(out, "%-34s %-26s %s: %s\n", one.name.c_str(), one.shape.c_str(), status_name(result.status),
+    std::fprintf(out, "%-34s %-30s %s: %s\n", one.name.c_str(), one.shape.c_str(), status_name(result.status),
                  result.message.c_str());
   } else {
     const bool operations = counts_operations(one);
-    std::fprintf(out, "%-34s %-26s %11s %16s %18s %-8s %6s %7s%s\n", one.name.c_str(), one.shape.c_str(),
+    std::fprintf(out, "%-34s %-30s %11s %16s %18s %-8s %6s %7s%s\n", one.name.c_str(), one.shape.c_str(),
                  time_text(result.median_seconds).c_str(), rate_text(result.rate, operations).c_str(),
                  rate_text(result.ceiling, operations).c_str(), ceiling_name(one.ceiling),
                  result.ceiling > 0 ? percent(result.share).c_str() : "",
