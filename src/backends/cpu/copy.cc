@@ -22,6 +22,7 @@ void copy_dense(std::byte* out, const std::byte* from, size_t bytes) {
     const auto size = static_cast<size_t>(end - begin);
     if (past_caches) {
       copy_kernels().stream(out + begin, from + begin, size);
+      copy_kernels().fence();
     } else {
       std::memcpy(out + begin, from + begin, size);
     }

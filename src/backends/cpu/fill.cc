@@ -35,6 +35,7 @@ void CpuBackend::fill(const Target& out, const Scalar& value) {
       left -= run;
       position.advance(run);
     }
+    if (past_caches) kernels.fence();
   });
 }
 

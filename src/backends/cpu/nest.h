@@ -74,6 +74,14 @@ class NestPosition {
       move(--axis, 1);
     }
   }
+  /// Goes on by any number of elements.
+  void skip(int64_t count) {
+    while (count > 0) {
+      const int64_t step = count < left() ? count : left();
+      advance(step);
+      count -= step;
+    }
+  }
 
  private:
   void move(size_t axis, int64_t step) {

@@ -75,10 +75,15 @@ void stream(void* out, const void* from, size_t bytes) {
                          _mm_loadu_si128(reinterpret_cast<const __m128i*>(x + part)));
 #endif
     }
-    _mm_sfence();
   }
 #endif
   __builtin_memcpy(y, x, bytes);
+}
+
+void fence() {
+#if defined(__x86_64__)
+  _mm_sfence();
+#endif
 }
 
 }  // namespace
@@ -89,6 +94,7 @@ const CopyKernels& copy_kernels() {
       {scatter<uint8_t>, scatter<uint16_t>, scatter<uint32_t>, scatter<uint64_t>},
       {transpose<uint8_t>, transpose<uint16_t>, transpose<uint32_t>, transpose<uint64_t>},
       stream,
+      fence,
   };
   return kTable;
 }

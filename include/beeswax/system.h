@@ -1,0 +1,30 @@
+// SPDX-License-Identifier: Apache-2.0
+// What the library found on this machine, and the few process-wide settings.
+#pragma once
+
+#include <cstddef>
+#include <string>
+#include <vector>
+
+#include "beeswax/device.h"
+#include "beeswax/export.h"
+
+namespace beeswax {
+
+struct DeviceInfo {
+  std::string device;        ///< as Device::parse takes it: "cpu"
+  std::string name;          ///< the maker's name of it
+  std::string detail;        ///< instruction-set level and threads of the CPU
+  size_t memory_bytes = 0;
+  bool usable = false;
+  std::string reason;        ///< why not, where it is not
+};
+
+/// Every kind of device, usable or not.
+BW_API std::vector<DeviceInfo> list_devices();
+
+/// Threads that operations on the CPU use, the caller's included.
+BW_API int num_threads();
+BW_API void set_num_threads(int threads);
+
+}  // namespace beeswax

@@ -1,0 +1,65 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "beeswax/system.h"
+
+#include "backends/cpu/isa.h"
+#include "core/fail.h"
+#include "core/os/cpu.h"
+#include "core/os/memory.h"
+#include "core/thread_pool.h"
+
+namespace beeswax {
+namespace {
+
+struct Row {
+  DeviceKind kind;
+  std::string_view prefix;
+  bool ready;
+};
+
+constexpr bool kReady = true;
+constexpr bool kPlanned = false;
+constexpr Row kRows[] = {
+#define BW_BACKEND(Name, prefix, takes, state) {DeviceKind::Name, #prefix, k##state},
+#include "tables/backends.def"
+};
+
+DeviceInfo cpu_info() {
+  DeviceInfo info;
+  info.device = "cpu";
+  info.name = os::cpu_name();
+  info.detail = join_text("x86-64 level ", cpu::isa_name(cpu::isa()), ", ", num_threads(), " threads");
+#if !defined(__x86_64__)
+  info.detail = join_text(num_threads(), " threads");
+#endif
+  info.memory_bytes = os::physical_memory_bytes();
+  info.usable = true;
+  return info;
+}
+
+}  // namespace
+
+std::vector<DeviceInfo> list_devices() {
+  std::vector<DeviceInfo> out;
+  for (const Row& row : kRows) {
+    if (row.kind == DeviceKind::Cpu) {
+      out.push_back(cpu_info());
+      continue;
+    }
+    DeviceInfo info;
+    info.device = row.prefix;
+    info.usable = row.ready;
+    info.reason = join_text("this version has no ", row.prefix, " backend; it comes in a later one");
+    out.push_back(info);
+  }
+  return out;
+}
+
+int num_threads() { return ThreadPool::global().threads(); }
+
+void set_num_threads(int threads) {
+  if (threads < 1 || threads > 1024)
+    fail(ErrorKind::InvalidArgument, "threads", threads, " is not a number from 1 to 1024");
+  ThreadPool::global().set_threads(threads);
+}
+
+}  // namespace beeswax

@@ -1,0 +1,37 @@
+// SPDX-License-Identifier: Apache-2.0
+// The devices that backend tests run on: BEESWAX_TEST_DEVICES (a comma-separated list), or the CPU.
+#pragma once
+
+#include <cctype>
+#include <cstdlib>
+#include <sstream>
+#include <string>
+#include <vector>
+
+#include "beeswax/device.h"
+#include "beeswax/dtype.h"
+
+namespace beeswax::test {
+
+inline std::vector<Device> devices() {
+  const char* list = std::getenv("BEESWAX_TEST_DEVICES");
+  std::istringstream names(list != nullptr ? list : "cpu");
+  std::vector<Device> out;
+  for (std::string name; std::getline(names, name, ',');) out.push_back(Device::parse(name));
+  return out;
+}
+
+inline std::vector<DType> arithmetic_dtypes() {
+  std::vector<DType> out;
+  for (int i = 0; i < kArithmeticDTypeCount; ++i) out.push_back(static_cast<DType>(i));
+  return out;
+}
+
+/// A name that gtest accepts: letters, digits and underscores.
+inline std::string test_name(std::string text) {
+  for (char& c : text)
+    if (std::isalnum(static_cast<unsigned char>(c)) == 0) c = '_';
+  return text;
+}
+
+}  // namespace beeswax::test
