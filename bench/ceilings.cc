@@ -99,7 +99,7 @@ void Ceilings::prepare(Ceiling ceiling) {
 
 double Ceilings::run(Ceiling ceiling, const Chosen& chosen, double seconds) {
   if (!ceiling_counts_operations(ceiling)) return run_bandwidth(ceiling, chosen.variant, chosen.piece);
-  const ArithmeticVariant& variant = arithmetic_variants(ceiling)[chosen.variant];
+  const ArithmeticVariant variant = arithmetic_variants(ceiling)[chosen.variant];
   const int pieces = kPiecesPerThread * ThreadPool::global().threads();
   double& rate = last_rate_[index(ceiling)];
   if (rate <= 0) rate = run_arithmetic(variant, 1000, pieces);

@@ -175,6 +175,18 @@ void print_summary(std::FILE* out, const Results& results) {
   });
   const auto below = std::count_if(results.begin(), results.end(),
                                    [](const auto& e) { return e.second.below_target(e.first); });
+  int samples = 0;
+  int disturbed = 0;
+  for (const auto& [one, result] : results) {
+    samples += result.samples;
+    disturbed += result.disturbed;
+  }
+  if (disturbed > samples / 10)
+    std::fprintf(
+        out,
+        "\nother programs took processors during %d of the samples (%d were used): run again when the "
+        "machine is idle\n",
+        disturbed, samples);
   std::fprintf(out, "\n%zu cases; %lld of %lld with a target reach it\n", results.size(),
                static_cast<long long>(with_target - below), static_cast<long long>(with_target));
 }
@@ -206,6 +218,7 @@ std::string results_json(const Machine& machine, const Ceilings& ceilings, const
     if (result.status == Status::Ok) {
       const char* unit = counts_operations(one) ? "gflops" : "gbps";
       item.add("samples", static_cast<int64_t>(result.samples));
+      item.add("disturbed", static_cast<int64_t>(result.disturbed));
       item.add("median_us", result.median_seconds * 1e6).add("min_us", result.min_seconds * 1e6);
       if (result.rate > 0) item.add(unit, result.rate / 1e9);
       if (result.ceiling > 0) item.add("ceiling", result.ceiling / 1e9).add("share", result.share);

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "runner.h"
 
+#include <sys/resource.h>
+
 #include <algorithm>
 #include <cmath>
 #include <vector>
@@ -30,40 +32,71 @@ int64_t calls_per_sample(const std::function<void()>& body) {
   }
 }
 
+// Times a thread of ours was taken off its processor for another program.
+int64_t preemptions() {
+  rusage usage{};
+  return getrusage(RUSAGE_SELF, &usage) == 0 ? usage.ru_nivcsw : 0;
+}
+
+struct Sample {
+  double seconds = 0;
+  double ceiling_before = 0, ceiling_after = 0;
+  int64_t preemptions = 0;  // from the ceiling before to the one after
+};
+
+// The samples nobody disturbed, if there are enough of them to stand for all.
+std::vector<Sample> calm_ones(const std::vector<Sample>& samples, size_t enough) {
+  std::vector<Sample> calm;
+  for (const Sample& one : samples)
+    if (one.preemptions == 0) calm.push_back(one);
+  return calm.size() >= enough ? calm : samples;
+}
+
 Result measure(const Case& one, Ceilings& ceilings, const Effort& effort) {
   ceilings.prepare(one.ceiling);
   const std::function<void()> body = one.make();
   const Stopwatch total;
   const int64_t calls = calls_per_sample(body);
   const double work = counts_operations(one) ? one.flops : one.bytes;
-  std::vector<double> seconds;
-  std::vector<double> ceiling_rates;
-  double hint = 2e-3;
-  const auto sample_ceiling = [&] {
-    if (one.ceiling != Ceiling::None) ceiling_rates.push_back(ceilings.sample(one.ceiling, hint));
-  };
-  sample_ceiling();
+  const bool has_ceiling = one.ceiling != Ceiling::None;
   const auto wanted = static_cast<size_t>(effort.samples);
-  while (seconds.size() < wanted &&
-         (seconds.size() < static_cast<size_t>(effort.least) || total.seconds() < effort.seconds)) {
+  const auto least = static_cast<size_t>(effort.least);
+  double hint = 2e-3;
+  const auto sample_ceiling = [&] { return has_ceiling ? ceilings.sample(one.ceiling, hint) : 0.0; };
+  std::vector<Sample> samples;
+  size_t calm = 0;
+  int64_t before = preemptions();
+  double last_ceiling = sample_ceiling();
+  while (samples.size() < least || (calm < wanted && total.seconds() < effort.seconds)) {
+    Sample sample;
+    sample.ceiling_before = last_ceiling;
+    const int64_t during = preemptions();
     const Stopwatch watch;
     for (int64_t i = 0; i < calls; ++i) body();
-    seconds.push_back(watch.seconds() / static_cast<double>(calls));
-    hint = std::clamp(seconds.back() * static_cast<double>(calls), 1e-3, 2e-2);
-    sample_ceiling();
+    sample.seconds = watch.seconds() / static_cast<double>(calls);
+    hint = std::clamp(sample.seconds * static_cast<double>(calls), 1e-3, 2e-2);
+    sample.ceiling_after = last_ceiling = sample_ceiling();
+    sample.preemptions = preemptions() - before;
+    before = during;
+    if (sample.preemptions == 0) ++calm;
+    samples.push_back(sample);
+  }
+  const std::vector<Sample> used = calm_ones(samples, least);
+  std::vector<double> seconds, rates, ratios;
+  for (const Sample& sample : used) {
+    const double ceiling = (sample.ceiling_before + sample.ceiling_after) / 2;
+    seconds.push_back(sample.seconds);
+    rates.push_back(ceiling);
+    if (has_ceiling) ratios.push_back(work / sample.seconds / ceiling);
   }
   Result out;
-  out.samples = static_cast<int>(seconds.size());
+  out.samples = static_cast<int>(used.size());
+  out.disturbed = static_cast<int>(samples.size() - calm);
   out.median_seconds = median(seconds);
   out.min_seconds = *std::min_element(seconds.begin(), seconds.end());
   out.rate = work / out.median_seconds;
-  if (one.ceiling != Ceiling::None) {
-    std::vector<double> ratios;
-    for (size_t i = 0; i < seconds.size(); ++i)
-      ratios.push_back(work / seconds[i] / ((ceiling_rates[i] + ceiling_rates[i + 1]) / 2));
-    out.share = median(ratios);
-    out.ceiling = median(ceiling_rates);
-  }
+  out.ceiling = median(rates);
+  if (has_ceiling) out.share = median(ratios);
   return out;
 }
 

@@ -16,7 +16,8 @@ enum class Status { Ok, Missing, Failed };
 struct Result {
   Status status = Status::Ok;
   std::string message;  ///< of Missing and Failed
-  int samples = 0;
+  int samples = 0;      ///< that the figures are made of
+  int disturbed = 0;    ///< in which another program took a processor from a thread of ours
   double median_seconds = 0;
   double min_seconds = 0;
   double rate = 0;     ///< of the median: operations or bytes per second, see counts_operations()
