@@ -1,0 +1,55 @@
+# SPDX-License-Identifier: Apache-2.0
+"""lint_headers.py: finds a header that needs another one first, and compiles again only what changed."""
+import os
+import sys
+import tempfile
+import unittest
+
+ROOT = os.path.normpath(os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", ".."))
+sys.path.insert(0, os.path.join(ROOT, "tools"))
+import lint_headers  # noqa: E402
+
+
+class LintHeaders(unittest.TestCase):
+    def setUp(self):
+        folder = tempfile.TemporaryDirectory()
+        self.addCleanup(folder.cleanup)
+        self.root = folder.name
+        self.write("src/a.h", "#pragma once\nstruct A {};\n")
+        self.write("src/b.h", '#pragma once\n#include "a.h"\nstruct B { A a; };\n')
+
+    def write(self, path, text):
+        full = os.path.join(self.root, path)
+        os.makedirs(os.path.dirname(full), exist_ok=True)
+        with open(full, "w", encoding="utf-8") as file:
+            file.write(text)
+
+    def check(self):
+        return lint_headers.check(self.root, "g++", os.path.join(self.root, "cache.json"), 2)
+
+    def test_clean_headers_are_remembered(self):
+        self.assertEqual(self.check(), (2, 2, {}))
+        self.assertEqual(self.check(), (2, 0, {}))
+
+    def test_a_change_is_seen_through_includes(self):
+        self.check()
+        self.write("src/a.h", "#pragma once\nstruct A { int x; };\n")
+        self.assertEqual(self.check(), (2, 2, {}))
+        self.write("src/a.h", "#pragma once\nstruct Other {};\n")
+        count, compiled, failed = self.check()
+        self.assertEqual((count, compiled, list(failed)), (2, 2, ["src/b.h"]))
+
+    def test_a_header_that_leans_on_another_is_found_every_time(self):
+        self.write("src/c.h", "#pragma once\nstruct C { A a; };\n")
+        for _ in range(2):
+            _, _, failed = self.check()
+            self.assertEqual(list(failed), ["src/c.h"])
+            self.assertIn("does not name a type", failed["src/c.h"])
+
+    def test_warnings_count(self):
+        self.write("src/c.h", "#pragma once\ninline char narrow(int x) { return x; }\n")
+        self.assertEqual(list(self.check()[2]), ["src/c.h"])
+
+
+if __name__ == "__main__":
+    unittest.main()

@@ -1,0 +1,24 @@
+# SPDX-License-Identifier: Apache-2.0
+source tools/dev/cmake.sh
+
+help_bench() {
+  cat <<HELP
+usage: ./dev bench [OPTIONS OF bw_bench]
+
+Builds the benchmarks and runs them: each case beside the ceiling measured in the same run. The
+options go to build/bin/bw_bench; ./dev bench -- --help lists them.
+
+  --json FILE   also write the results as JSON
+
+Examples:
+  ./dev bench
+  ./dev bench --json bench/results/mine.json
+HELP
+}
+
+run_bench() {
+  need_packages build
+  build_preset release bw_bench
+  [ "${1:-}" = -- ] && shift
+  exec build/bin/bw_bench "$@"
+}

@@ -1,0 +1,70 @@
+# SPDX-License-Identifier: Apache-2.0
+# The steps of ./dev test that build and run; step_about names every step's purpose.
+step_about() {
+  case $1 in
+    packages) echo "the packages that are missing" ;;
+    format) echo "sources are in the project's format" ;;
+    rings) echo "includes keep to the rings" ;;
+    tree) echo "licence lines, file lengths, table comments" ;;
+    headers) echo "every header compiles alone" ;;
+    docs) echo "docs/operations.md is what the tables say" ;;
+    release-build) echo "the library, the command and the tests" ;;
+    release-test) echo "all tests on the release build" ;;
+    table) echo "one row of unary.def makes a whole operation" ;;
+    asan-build) echo "the tests with the address and undefined-behaviour sanitizers" ;;
+    asan-test) echo "unit and backend tests under them, leaks included" ;;
+    full-packages) echo "the packages that the full run needs" ;;
+    tidy) echo "clang-tidy on every source" ;;
+    isa-base) echo "the tests with plain x86-64 loops" ;;
+    isa-v3) echo "the tests with AVX2 loops" ;;
+    exhaustive) echo "math functions over every f32" ;;
+    tsan-build) echo "the tests with the thread sanitizer" ;;
+    tsan-test) echo "unit and backend tests under it" ;;
+    fuzz-build) echo "the fuzz targets, with clang" ;;
+    fuzz) echo "each fuzz target for ${BEESWAX_FUZZ_SECONDS:-60} seconds" ;;
+    aarch64-build) echo "the library and the tests for aarch64" ;;
+    aarch64-test) echo "unit and backend tests under qemu" ;;
+    mutate) echo "a changed constant in any table row fails that row's test" ;;
+  esac
+}
+
+step_packages() { need_packages build lint; }
+step_full_packages() { need_packages build lint tidy fuzz aarch64; }
+
+step_release_build() { need_packages build; build_preset release all; }
+step_release_test() { ctest_preset release release-test -LE table; }
+step_table() { ctest_preset release table -L table; }
+
+asan_settings() {
+  export ASAN_OPTIONS=detect_leaks=1:strict_string_checks=1:detect_stack_use_after_return=1
+  export UBSAN_OPTIONS=print_stacktrace=1:halt_on_error=1
+}
+step_asan_build() { need_packages build; build_preset asan all; }
+step_asan_test() {
+  asan_settings
+  without_random_addresses
+  ctest_preset asan asan-test -L 'unit|backend'
+}
+
+step_tsan_build() { need_packages build; build_preset tsan all; }
+step_tsan_test() {
+  export TSAN_OPTIONS=halt_on_error=1:second_deadlock_stack=1
+  without_random_addresses
+  ctest_preset tsan tsan-test -L 'unit|backend'
+}
+
+step_tidy() { need_packages tidy; configure_preset release; python3 tools/lint_tidy.py --all --jobs "$(jobs_here)"; }
+step_isa_base() { BEESWAX_CPU_ISA=base ctest_preset release isa-base -L 'unit|backend'; }
+step_isa_v3() { BEESWAX_CPU_ISA=v3 ctest_preset release isa-v3 -L 'unit|backend'; }
+step_exhaustive() { BEESWAX_EXHAUSTIVE=1 ctest_preset release exhaustive -R 'math' --timeout 14400; }
+
+step_fuzz_build() { need_packages build fuzz; build_preset fuzz all; }
+step_fuzz() {
+  asan_settings
+  python3 tools/run_fuzz.py --seconds "${BEESWAX_FUZZ_SECONDS:-60}" --jobs "$(jobs_here)" build-fuzz/fuzz
+}
+
+step_aarch64_build() { need_packages build aarch64; build_preset aarch64 all; }
+step_aarch64_test() { ctest_preset aarch64 aarch64-test -L 'unit|backend'; }
+
+step_mutate() { python3 tools/mutate_rows.py --jobs "$(jobs_here)"; }
