@@ -7,8 +7,12 @@ target_compile_options(bw_flags INTERFACE
   -ffp-contract=off     # a*b+c is two roundings unless fma is written (promise: the same bits everywhere)
   -fwrapv               # integer arithmetic wraps
   -fno-math-errno       # sqrt is an instruction, not a call
+  -ffile-prefix-map=${PROJECT_SOURCE_DIR}/=  # no path of the building machine in the binary
 )
 if(BW_SANITIZE)
   target_compile_options(bw_flags INTERFACE -fsanitize=${BW_SANITIZE} -fno-omit-frame-pointer -fno-sanitize-recover=all)
   target_link_options(bw_flags INTERFACE -fsanitize=${BW_SANITIZE})
+endif()
+if(BW_FUZZ)
+  target_compile_options(bw_flags INTERFACE -fsanitize=fuzzer-no-link)
 endif()

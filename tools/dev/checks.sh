@@ -9,15 +9,23 @@ formatted_files() {
   done
 }
 
+# check_format FILE...: names the first place of each file that is not in the format.
+check_format() {
+  local complaints
+  if complaints=$(clang-format-19 --dry-run --Werror "$@" 2>&1); then
+    say "$# files are in the format"
+    return 0
+  fi
+  printf '%s\n' "$complaints" | grep -E '^[^ ]+:[0-9]+:[0-9]+: ' | sort -u -t: -k1,1 | cut -d: -f1-3
+  warn "the files above are not in the format: run ./dev format"
+  return 1
+}
+
 step_format() {
   need_packages lint
   local files
   mapfile -t files < <(formatted_files)
-  clang-format-19 --dry-run --Werror "${files[@]}" || {
-    warn "run ./dev format"
-    return 1
-  }
-  say "${#files[@]} files are in the format"
+  check_format "${files[@]}"
 }
 
 step_rings() { python3 tools/lint_rings.py; }

@@ -6,9 +6,9 @@ help_format() {
 usage: ./dev format [--check] [FILE...]
 
 Rewrites the C++ sources (all of them, or the named ones) with clang-format-19 and the repository's
-.clang-format.
+.clang-format, and docs/operations.md from the tables.
 
-  --check   change nothing; fail and name the files that are not in the format
+  --check   change nothing; fail and name what is not as it should be
 
 Examples:
   ./dev format
@@ -25,13 +25,14 @@ run_format() {
       *) files+=("$argument") ;;
     esac
   done
-  need_packages lint
+  need_packages build lint
   [ ${#files[@]} -gt 0 ] || mapfile -t files < <(formatted_files)
   if [ $check = yes ]; then
-    clang-format-19 --dry-run --Werror "${files[@]}" || die 1 "run ./dev format"
-    say "${#files[@]} files are in the format"
+    check_format "${files[@]}"
+    step_docs
   else
     clang-format-19 -i "${files[@]}"
+    python3 tools/docs_tables.py
     say "formatted ${#files[@]} files"
   fi
 }

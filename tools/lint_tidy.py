@@ -1,0 +1,144 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""Runs clang-tidy over the sources that the release build compiles, several at a time.
+
+Without --all only files that differ from the main branch are read (and those whose headers differ). A source
+that was clean is remembered under a hash of all our files it reads and of .clang-tidy. Each CPU loop is read
+once, as its AVX2 level.
+
+usage: lint_tidy.py [--all] [--build build] [--jobs N] [FILE...]
+"""
+import argparse
+import concurrent.futures
+import hashlib
+import json
+import os
+import shlex
+import subprocess
+import sys
+
+ROOT = os.path.normpath(os.path.join(os.path.dirname(os.path.abspath(__file__)), ".."))
+TIDY = "clang-tidy-19"
+
+
+def commands(build):
+    """{source from the root: (folder, compile command)}; for the CPU loops the AVX2 one."""
+    with open(os.path.join(build, "compile_commands.json"), encoding="utf-8") as file:
+        entries = json.load(file)
+    found = {}
+    for entry in entries:
+        source = os.path.relpath(os.path.join(entry["directory"], entry["file"]), ROOT)
+        if source.startswith("..") or source.startswith("build"):
+            continue
+        if "-DBW_ISA=isa_v4" in entry["command"] or (source in found and "isa_v3" not in entry["command"]):
+            continue
+        found[source.replace(os.sep, "/")] = (entry["directory"], shlex.split(entry["command"]))
+    return found
+
+
+def without_output(command):
+    """The command's preprocessor and language flags: no -c, -o OUTPUT, no source file."""
+    kept, skip = [command[0]], False
+    for argument in command[1:-1]:
+        if skip or argument == "-c":
+            skip = False
+        elif argument == "-o":
+            skip = True
+        else:
+            kept.append(argument)
+    return kept
+
+
+def reads(source, folder, command):
+    """Our files that the source reads, from the root."""
+    run = subprocess.run(without_output(command) + ["-MM", os.path.join(ROOT, source)], cwd=folder,
+                         capture_output=True, text=True)
+    if run.returncode != 0:
+        return None
+    paths = run.stdout.replace("\\\n", " ").split()[1:]
+    ours = (os.path.relpath(os.path.join(folder, path), ROOT).replace(os.sep, "/") for path in paths)
+    return sorted({path for path in ours if not path.startswith("..")})
+
+
+def state_of(base, paths):
+    digest = hashlib.sha256(base)
+    for path in paths:
+        with open(os.path.join(ROOT, path), "rb") as file:
+            digest.update(path.encode() + b"\0" + file.read())
+    return digest.hexdigest()
+
+
+def changed_files():
+    """Files that differ from where this branch left main (or the last commit), new ones included."""
+    def git(*arguments):
+        return subprocess.run(["git", "-C", ROOT, *arguments], capture_output=True, text=True)
+    base = next((run.stdout.strip() for run in (git("merge-base", "HEAD", name) for name in
+                                                ("origin/main", "main", "origin/master", "master"))
+                 if run.returncode == 0), "HEAD")
+    names = git("diff", "--name-only", base).stdout.split("\n")
+    names += git("ls-files", "--others", "--exclude-standard").stdout.split("\n")
+    return {name for name in names if name}
+
+
+def look(source, folder, command, build, base, memory, wanted):
+    """(source, its state or None when not looked at, complaint)."""
+    paths = reads(source, folder, command)
+    if paths is None:
+        return source, None, "its includes could not be read"
+    if wanted is not None and not wanted.intersection(paths):
+        return source, memory.get(source), ""
+    state = state_of(base + " ".join(command).encode(), paths)
+    if memory.get(source) == state:
+        return source, state, ""
+    run = subprocess.run([TIDY, "--quiet", "-p", os.path.relpath(build, ROOT), "--extra-arg=-Wno-unknown-warning-option",
+                          source] if "kernels/" not in source else
+                         [TIDY, "--quiet", source, "--", *without_output(command)[1:]],
+                         cwd=ROOT, capture_output=True, text=True)
+    if run.returncode != 0:
+        return source, None, run.stdout + run.stderr
+    return source, state, ""
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
+    parser.add_argument("--all", action="store_true")
+    parser.add_argument("--build", default=os.path.join(ROOT, "build"))
+    parser.add_argument("--jobs", type=int, default=2)
+    parser.add_argument("files", nargs="*")
+    args = parser.parse_args()
+    found = commands(args.build)
+    with open(os.path.join(ROOT, ".clang-tidy"), "rb") as file:
+        base = file.read() + subprocess.run([TIDY, "--version"], capture_output=True, check=True).stdout
+    memory_file = os.path.join(args.build, "lint", "tidy.json")
+    try:
+        with open(memory_file, encoding="utf-8") as file:
+            memory = json.load(file)
+    except (OSError, ValueError):
+        memory = {}
+    wanted = None if args.all else set(args.files) or changed_files()
+    if wanted is not None and ".clang-tidy" in wanted:
+        wanted = None
+    failed = []
+    with concurrent.futures.ThreadPoolExecutor(args.jobs) as pool:
+        tasks = [pool.submit(look, source, *where, args.build, base, memory, wanted) for source, where in sorted(found.items())]
+        for number, task in enumerate(concurrent.futures.as_completed(tasks), 1):
+            source, state, complaint = task.result()
+            memory.pop(source, None)
+            if complaint:
+                failed.append(source)
+                print(complaint, flush=True)
+            elif state:
+                memory[source] = state
+            if number % 20 == 0:
+                print(f"tidy: {number} of {len(tasks)} sources", flush=True)
+    os.makedirs(os.path.dirname(memory_file), exist_ok=True)
+    with open(memory_file, "w", encoding="utf-8") as file:
+        json.dump(memory, file)
+    for source in sorted(failed):
+        print(f"tidy: not clean: {source}")
+    print(f"tidy: {len(found)} sources, {len(failed)} not clean")
+    return 1 if failed else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
