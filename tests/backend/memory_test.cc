@@ -1,0 +1,67 @@
+// SPDX-License-Identifier: Apache-2.0
+// Requests that cannot be met are errors before anything is allocated; views and undefined tensors are safe.
+#include <gtest/gtest.h>
+
+#include <thread>
+
+#include "backends/cpu/memory.h"
+#include "beeswax/tensor.h"
+#include "core/storage.h"
+#include "support/expect_error.h"
+
+namespace beeswax {
+namespace {
+
+TEST(Memory, HugeRequestsAreRefused) {
+  EXPECT_ERROR(Tensor::empty({int64_t{1} << 40, 8}, DType::F64), OutOfMemory, "do not fit this machine's memory");
+  EXPECT_ERROR(Tensor::zeros({int64_t{1} << 62, 4}, DType::U8), TooLarge, "more than 2^63 elements");
+  EXPECT_ERROR(Tensor::zeros({int64_t{1} << 61}, DType::F64), TooLarge, "at most 2^60");
+  const Tensor one = Tensor::ones({1}, DType::F32);
+  const Tensor wide = one.broadcast_as({int64_t{1} << 40});  // a view of one element costs nothing
+  EXPECT_EQ(wide.elem_count(), int64_t{1} << 40);
+  EXPECT_ERROR(wide.copy(), OutOfMemory, "[allocate]");
+}
+
+TEST(Memory, ZeroSizes) {
+  const Tensor x = Tensor::zeros({3, 0, 2}, DType::F32);
+  EXPECT_EQ(x.elem_count(), 0);
+  EXPECT_TRUE(x.to_vec<float>().empty());
+  EXPECT_EQ(x.t().contiguous().shape(), (Shape{3, 2, 0}));
+  EXPECT_EQ(x.reshape({0, 7}).shape(), (Shape{0, 7}));
+  EXPECT_ERROR(x.reshape({0, -1}), ShapeMismatch, "cannot infer");
+}
+
+TEST(Memory, BlocksAreUsedAgain) {
+  cpu::trim_memory();
+  const void* first = Tensor::empty({1000, 1000}, DType::F32).storage().data();
+  EXPECT_EQ(Tensor::empty({1000, 1000}, DType::F32).storage().data(), first);
+  EXPECT_EQ(reinterpret_cast<uintptr_t>(first) % 64, 0u);
+}
+
+TEST(Memory, TensorsCrossThreads) {
+  std::vector<Tensor> made(64);
+  std::thread maker([&] {
+    for (size_t i = 0; i < made.size(); ++i) made[i] = Tensor::full({100}, static_cast<int64_t>(i), DType::I64);
+  });
+  maker.join();
+  for (size_t i = 0; i < made.size(); ++i) ASSERT_EQ(made[i].get(99).to_scalar<int64_t>(), static_cast<int64_t>(i));
+  std::thread dropper([tensors = std::move(made)]() mutable { tensors.clear(); });
+  dropper.join();
+}
+
+TEST(Memory, UndefinedTensorsSaySo) {
+  const Tensor none;
+  EXPECT_FALSE(none.defined());
+  EXPECT_ERROR(none.shape(), InvalidArgument, "undefined");
+  EXPECT_ERROR(none.to_vec<float>(), InvalidArgument, "undefined");
+}
+
+TEST(Memory, HostTypesMustMatch) {
+  const Tensor x = Tensor::zeros({2, 2}, DType::F16);
+  EXPECT_ERROR(x.to_vec<float>(), DTypeMismatch, "holds f16, not f32; cast with to_dtype first");
+  EXPECT_ERROR(x.to_scalar<f16>(), ShapeMismatch, "exactly one element");
+  EXPECT_ERROR(Tensor::from_vec(std::vector<float>{1, 2, 3}, {2}), InvalidArgument, "takes 8 bytes, got 12");
+}
+
+}  // namespace
+}  // namespace beeswax

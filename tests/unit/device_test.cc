@@ -1,0 +1,33 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "beeswax/device.h"
+
+#include <gtest/gtest.h>
+
+#include "beeswax/tensor.h"
+#include "support/expect_error.h"
+
+namespace beeswax {
+namespace {
+
+TEST(Device, ParsesAndPrints) {
+  for (const char* text : {"cpu", "cuda:0", "cuda:7", "rocm:0", "emu:gfx1100", "emu:gfx90a"})
+    EXPECT_EQ(Device::parse(text).to_string(), text);
+  EXPECT_EQ(Device::parse("cuda").to_string(), "cuda:0");
+  EXPECT_EQ(Device::parse("emu:gfx942").arch(), "gfx942");
+  EXPECT_EQ(Device::parse("rocm:3").ordinal(), 3);
+  EXPECT_EQ(Device::parse("cpu"), Device());
+}
+
+TEST(Device, RefusesTheRest) {
+  for (const char* text : {"", "gpu", "cpu:0", "cuda:", "cuda:-1", "cuda:x", "cuda:0x", "cuda:256", "emu", "emu:",
+                           "emu:1100", "emu:gfx", "emu:gfx1100:0", "emu:gfx11000000000000", "rocm:0 "})
+    EXPECT_ERROR(Device::parse(text), InvalidArgument, "(accepted: cpu, cuda:0, rocm:0, emu:gfx1100)");
+}
+
+TEST(Device, PlannedOnesSaySo) {
+  for (const char* text : {"cuda:0", "rocm:0", "emu:gfx1100"})
+    EXPECT_ERROR(Tensor::zeros({2}, DType::F32, Device::parse(text)), Unsupported, "comes in a later one. Use cpu");
+}
+
+}  // namespace
+}  // namespace beeswax

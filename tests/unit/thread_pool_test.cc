@@ -1,0 +1,88 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "core/thread_pool.h"
+
+#include <gtest/gtest.h>
+
+#include <atomic>
+#include <stdexcept>
+#include <thread>
+#include <vector>
+
+namespace beeswax {
+namespace {
+
+TEST(ThreadPool, RunsEveryTaskOnce) {
+  for (int threads : {1, 2, 3, 8}) {
+    ThreadPool pool(threads);
+    EXPECT_EQ(pool.threads(), threads);
+    for (int64_t tasks : {0, 1, 2, 7, 1000}) {
+      std::vector<std::atomic<int>> runs(static_cast<size_t>(tasks));
+      pool.parallel_for(tasks, [&](int64_t task) { runs[static_cast<size_t>(task)].fetch_add(1); });
+      for (const auto& run : runs) ASSERT_EQ(run.load(), 1);
+    }
+  }
+}
+
+TEST(ThreadPool, NestedCallsRunInline) {
+  ThreadPool pool(3);
+  std::atomic<int> count{0};
+  pool.parallel_for(10, [&](int64_t) { pool.parallel_for(10, [&](int64_t) { count.fetch_add(1); }); });
+  EXPECT_EQ(count.load(), 100);
+}
+
+TEST(ThreadPool, RethrowsAndStaysUsable) {
+  ThreadPool pool(3);
+  for (int round = 0; round < 50; ++round) {
+    EXPECT_THROW(pool.parallel_for(100, [&](int64_t task) { if (task == 37) throw std::runtime_error("37"); }),
+                 std::runtime_error);
+    std::atomic<int> count{0};
+    pool.parallel_for(100, [&](int64_t) { count.fetch_add(1); });
+    EXPECT_EQ(count.load(), 100);
+  }
+}
+
+TEST(ThreadPool, ManyCallersAtOnce) {
+  ThreadPool pool(3);
+  std::atomic<int64_t> sum{0};
+  std::vector<std::thread> callers;
+  for (int caller = 0; caller < 4; ++caller)
+    callers.emplace_back([&] {
+      for (int i = 0; i < 200; ++i) pool.parallel_for(20, [&](int64_t task) { sum.fetch_add(task); });
+    });
+  for (std::thread& caller : callers) caller.join();
+  EXPECT_EQ(sum.load(), 4 * 200 * 190);
+}
+
+TEST(ThreadPool, SleepsAndWakes) {
+  ThreadPool pool(2);
+  for (int round = 0; round < 5; ++round) {
+    std::this_thread::sleep_for(std::chrono::milliseconds(20));  // the worker has gone to sleep by now
+    std::atomic<int> count{0};
+    pool.parallel_for(4, [&](int64_t) { count.fetch_add(1); });
+    EXPECT_EQ(count.load(), 4);
+  }
+}
+
+TEST(ThreadPool, ChangesSize) {
+  ThreadPool pool(2);
+  for (int threads : {4, 1, 3}) {
+    pool.set_threads(threads);
+    EXPECT_EQ(pool.threads(), threads);
+    std::atomic<int> count{0};
+    pool.parallel_for(50, [&](int64_t) { count.fetch_add(1); });
+    EXPECT_EQ(count.load(), 50);
+  }
+}
+
+TEST(ParallelRanges, CoverWithoutOverlap) {
+  for (int64_t count : {0, 1, 99, 100, 101, 1000}) {
+    std::vector<std::atomic<int>> seen(static_cast<size_t>(count));
+    parallel_ranges(count, 100, [&](int64_t begin, int64_t end) {
+      for (int64_t i = begin; i < end; ++i) seen[static_cast<size_t>(i)].fetch_add(1);
+    });
+    for (const auto& s : seen) ASSERT_EQ(s.load(), 1);
+  }
+}
+
+}  // namespace
+}  // namespace beeswax
