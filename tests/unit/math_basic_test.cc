@@ -1,0 +1,154 @@
+// SPDX-License-Identifier: Apache-2.0
+// The exact operations of core/math against the C library's exact ones, and the wrapping integer operations.
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <cstring>
+#include <limits>
+#include <random>
+#include <vector>
+
+#include "core/math/math.h"
+
+namespace beeswax {
+namespace {
+
+__extension__ typedef __int128 Wide;
+
+/// Special values, all exponents, halves and neighbours of integers.
+template <class T>
+std::vector<T> interesting() {
+  using L = std::numeric_limits<T>;
+  std::vector<T> out = {0,
+                        L::min(),
+                        L::denorm_min(),
+                        L::max(),
+                        L::infinity(),
+                        L::quiet_NaN(),
+                        T(1),
+                        T(0.5),
+                        T(1.5),
+                        T(2.5),
+                        T(3.5),
+                        L::epsilon(),
+                        T(1) - L::epsilon(),
+                        T(1e-10),
+                        L::min() - L::denorm_min()};
+  std::mt19937_64 random(1);
+  std::uniform_real_distribution<double> unit(1.0, 2.0);
+  for (int e = L::min_exponent - L::digits; e < L::max_exponent; ++e) {
+    for (int i = 0; i < 16; ++i) out.push_back(std::ldexp(static_cast<T>(unit(random)), e));
+  }
+  for (int i = 1; i <= L::digits + 2; ++i) {
+    const T base = std::ldexp(T(1), i);
+    for (T offset : {T(-1.5), T(-1), T(-0.5), T(0), T(0.5), T(1), T(1.5), T(2.5)}) {
+      const T value = base + offset;
+      out.push_back(value);
+      out.push_back(std::nextafter(value, T(0)));
+      out.push_back(std::nextafter(value, L::infinity()));
+    }
+  }
+  const size_t count = out.size();
+  for (size_t i = 0; i < count; ++i) out.push_back(-out[i]);
+  return out;
+}
+
+template <class T>
+bool same(T a, T b) {
+  return (a != a && b != b) || std::memcmp(&a, &b, sizeof(T)) == 0;
+}
+
+template <class T>
+class MathBasic : public testing::Test {};
+using Floats = testing::Types<float, double>;
+TYPED_TEST_SUITE(MathBasic, Floats);
+
+TYPED_TEST(MathBasic, RoundingMatchesTheLibrary) {
+  using T = TypeParam;
+  for (T x : interesting<T>()) {
+    EXPECT_TRUE(same(m::floor(x), std::floor(x))) << x;
+    EXPECT_TRUE(same(m::ceil(x), std::ceil(x))) << x;
+    EXPECT_TRUE(same(m::trunc(x), std::trunc(x))) << x;
+    EXPECT_TRUE(same(m::round_away(x), std::round(x))) << x;
+    EXPECT_TRUE(same(m::round_even(x), std::nearbyint(x))) << x;
+    EXPECT_TRUE(same(m::abs(x), std::fabs(x))) << x;
+    EXPECT_TRUE(same(m::sqrt(x), std::sqrt(x))) << x;
+    EXPECT_TRUE(same(m::recip(x), T(1) / x)) << x;
+    EXPECT_EQ(m::is_nan(x), std::isnan(x)) << x;
+    EXPECT_EQ(m::sign(x), x > 0 ? T(1) : x < 0 ? T(-1) : T(0)) << x;
+  }
+}
+
+TYPED_TEST(MathBasic, MinimumAndMaximumFollowIeee754Of2019) {
+  using T = TypeParam;
+  const T inf = std::numeric_limits<T>::infinity();
+  const T nan = std::numeric_limits<T>::quiet_NaN();
+  const std::vector<T> values = {-inf,    T(-2), T(-1), -std::numeric_limits<T>::denorm_min(),
+                                 T(-0.0), T(0),  T(1),  inf};
+  for (size_t i = 0; i < values.size(); ++i) {
+    for (size_t j = 0; j < values.size(); ++j) {
+      EXPECT_TRUE(same(m::minimum(values[i], values[j]), values[std::min(i, j)])) << i << " " << j;
+      EXPECT_TRUE(same(m::maximum(values[i], values[j]), values[std::max(i, j)])) << i << " " << j;
+    }
+    EXPECT_TRUE(std::isnan(m::minimum(values[i], nan)));
+    EXPECT_TRUE(std::isnan(m::minimum(nan, values[i])));
+    EXPECT_TRUE(std::isnan(m::maximum(values[i], -nan)));
+    EXPECT_TRUE(std::isnan(m::maximum(-nan, values[i])));
+  }
+}
+
+template <class T>
+class MathInteger : public testing::Test {};
+using Integers = testing::Types<uint8_t, uint32_t, int16_t, int32_t, int64_t>;
+TYPED_TEST_SUITE(MathInteger, Integers);
+
+TYPED_TEST(MathInteger, WrapsAndTruncates) {
+  using T = TypeParam;
+  using L = std::numeric_limits<T>;
+  std::vector<T> values = {0,
+                           1,
+                           2,
+                           3,
+                           7,
+                           100,
+                           L::max(),
+                           static_cast<T>(L::max() - 1),
+                           L::min(),
+                           static_cast<T>(L::min() + 1),
+                           static_cast<T>(-1),
+                           static_cast<T>(-7)};
+  std::mt19937_64 random(2);
+  for (int i = 0; i < 200; ++i) values.push_back(static_cast<T>(random() >> (random() % 64)));
+  for (T x : values) {
+    const Wide wide = x;
+    EXPECT_EQ(m::abs(x), static_cast<T>(wide < 0 ? -wide : wide));
+    EXPECT_EQ(m::sign(x), static_cast<T>(wide > 0 ? 1 : wide < 0 ? -1 : 0));
+    EXPECT_EQ(m::floor(x), x);
+    EXPECT_EQ(m::ceil(x), x);
+    EXPECT_EQ(m::round_away(x), x);
+    for (T y : values) {
+      EXPECT_EQ(m::minimum(x, y), std::min(x, y));
+      EXPECT_EQ(m::maximum(x, y), std::max(x, y));
+      const Wide quotient = y == 0 ? 0 : wide / static_cast<Wide>(y);
+      EXPECT_EQ(m::div(x, y), static_cast<T>(quotient)) << +x << " / " << +y;
+    }
+  }
+}
+
+TEST(MathInteger, NarrowQuotientsAreExactForEveryPair) {
+  for (int x = 0; x < 256; ++x) {
+    for (int y = 1; y < 256; ++y) {
+      ASSERT_EQ(m::div(static_cast<uint8_t>(x), static_cast<uint8_t>(y)), x / y);
+    }
+  }
+  for (int y = -32768; y <= 32767; y += (y > -400 && y < 400) ? 1 : 37) {
+    if (y == 0) continue;
+    for (int x = -32768; x <= 32767; ++x) {
+      ASSERT_EQ(m::div(static_cast<int16_t>(x), static_cast<int16_t>(y)), static_cast<int16_t>(x / y))
+          << x << "/" << y;
+    }
+  }
+}
+
+}  // namespace
+}  // namespace beeswax
