@@ -2,7 +2,7 @@
 # The distribution packages each command needs; need_packages installs those that are missing.
 package_groups() {
   case $1 in
-    build) echo g++ cmake ninja-build ccache python3 binutils libgtest-dev ;;
+    build) echo g++ cmake ninja-build ccache python3 binutils libcli11-dev nlohmann-json3-dev libgtest-dev ;;
     lint) echo clang-format-19 ;;
     tidy) echo clang-tidy-19 ;;
     fuzz) echo clang-19 libclang-rt-19-dev ;;
@@ -11,7 +11,8 @@ package_groups() {
   esac
 }
 
-# The program that proves a package is there, for machines without dpkg.
+# The program that proves a package is there, for machines without dpkg. CMake or the compiler complains about
+# the missing ones that hold no program.
 package_program() {
   case $1 in
     g++ | cmake | ccache | python3 | clang-*) echo "$1" ;;
