@@ -41,7 +41,9 @@ class ChunkInput {
                     std::byte* gathered, std::byte* widened) const {
     if (base_ == nullptr) return scalar_block_.data();
     const std::byte* from = base_ + begin * static_cast<int64_t>(bytes_);
-    if (!nest.dense(k)) {
+    if (nest.dense(k)) {
+      prefetch(from + count * static_cast<int64_t>(bytes_), static_cast<size_t>(count) * bytes_);
+    } else {
       if (conversion_ == nullptr) gathered = widened;
       gather_run(nest, position, k, base_, bytes_, gathered, count);
       from = gathered;
@@ -53,6 +55,10 @@ class ChunkInput {
   bool in_place(bool dense) const { return base_ != nullptr && dense && conversion_ == nullptr; }
 
  private:
+  // Asks for the next chunk while this one is computed. Reading past the end is only a hint that misses.
+  static void prefetch(const std::byte* next, size_t bytes) {
+    for (size_t at = 0; at < bytes; at += 64) __builtin_prefetch(next + at);
+  }
   static constexpr int64_t kMostChunk = 1024;
   const std::byte* base_ = nullptr;
   size_t bytes_ = 0;
@@ -78,9 +84,8 @@ void run_chunks(const std::array<const Argument*, N>& arguments, const std::arra
   const bool past_caches = beyond_caches(static_cast<size_t>(nest.count) * out_bytes);
   bool whole = narrow == nullptr && !past_caches;
   for (size_t k = 0; k < N; ++k) whole = whole && inputs[k].in_place(nest.dense(k + 1));
-  size_t widest = dtype_bytes(loop_out, 1);
-  for (size_t k = 0; k < N; ++k) widest = std::max(widest, dtype_bytes(wanted[k], 1));
-  const int64_t chunk = whole ? kTask : widest > 4 ? 512 : 1024;
+  // Past the caches a chunk is about eight lines long: while it is computed, the next one is on its way.
+  const int64_t chunk = whole ? kTask : !past_caches ? 512 : narrow != nullptr ? 256 : 128;
   std::byte* const to = out.data();
 
   parallel_ranges(nest.count, kTask, [&](int64_t task_begin, int64_t task_end) {
