@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-// CPU memory: a pool of freed blocks by size class over aligned allocation.
+// CPU memory: pools of freed blocks by size class over aligned allocation.
 #include <algorithm>
+#include <array>
 #include <cstring>
 #include <mutex>
 #include <new>
+#include <utility>
 #include <vector>
 
 #include "backends/cpu/backend.h"
@@ -16,13 +18,64 @@ namespace beeswax::cpu {
 namespace {
 
 // Size classes: eight steps between powers of two, so at most an eighth of a block is unused.
-size_t round_up(size_t bytes) {
-  size_t size = bytes < 64 ? 64 : bytes;
-  const int top = 63 - __builtin_clzll(size);
-  const size_t step = std::max<size_t>(64, size_t{1} << (top > 3 ? top - 3 : 0));
-  return (size + step - 1) / step * step;
-}
+struct SizeClass {
+  size_t index;
+  size_t bytes;
+  explicit SizeClass(size_t wanted) {
+    const size_t size = std::max<size_t>(wanted, 64);
+    const auto top = static_cast<size_t>(63 - __builtin_clzll(size));
+    const size_t step = size_t{1} << (top - 3);
+    const size_t steps = (size - (size_t{1} << top) + step - 1) / step;
+    index = (top - 6) * 8 + steps;
+    bytes = (size_t{1} << top) + steps * step;
+  }
+};
 
+// Small blocks that a thread freed and may use again without a lock. A freed block holds the link to the next.
+class ThreadCache {
+ public:
+  static constexpr size_t kLargest = size_t{1} << 20;
+  static constexpr size_t kKeepBytes = size_t{8} << 20;
+
+  static ThreadCache& mine() {
+    static thread_local ThreadCache cache;
+    return cache;
+  }
+  void* take(const SizeClass& size) {
+    Link*& head = heads_[size.index];
+    if (head == nullptr) return nullptr;
+    bytes_ -= size.bytes;
+    return std::exchange(head, head->next);
+  }
+  // False when the cache is full or the thread is ending.
+  bool give(void* data, const SizeClass& size) {
+    if (closed_ || bytes_ + size.bytes > kKeepBytes) return false;
+    Link*& head = heads_[size.index];
+    head = new (data) Link{head};
+    bytes_ += size.bytes;
+    return true;
+  }
+  void trim() {
+    for (Link*& head : heads_)
+      while (head != nullptr) os::free_pages(std::exchange(head, head->next), 0);
+    bytes_ = 0;
+  }
+  ~ThreadCache() {
+    closed_ = true;
+    trim();
+  }
+
+ private:
+  struct Link {
+    Link* next;
+  };
+  static constexpr size_t kClasses = (20 - 6) * 8 + 1;
+  std::array<Link*, kClasses> heads_{};
+  size_t bytes_ = 0;
+  bool closed_ = false;
+};
+
+// Larger blocks, shared by all threads.
 class BlockPool {
  public:
   void* take(size_t size) {
@@ -81,18 +134,28 @@ BlockPool& blocks() {
   return *the_pool;
 }
 
+void* take_block(const SizeClass& size) {
+  if (!kPoolSmallObjects) return nullptr;
+  return size.bytes <= ThreadCache::kLargest ? ThreadCache::mine().take(size) : blocks().take(size.bytes);
+}
+
 void free_block(void* data, size_t bytes, const Device& /*device*/) {
-  const size_t size = round_up(bytes);
-  if (kPoolSmallObjects) {
-    blocks().give(data, size);
-  } else {
-    os::free_pages(data, size);
+  const SizeClass size(bytes);
+  if (!kPoolSmallObjects) {
+    os::free_pages(data, size.bytes);
+  } else if (size.bytes > ThreadCache::kLargest) {
+    blocks().give(data, size.bytes);
+  } else if (!ThreadCache::mine().give(data, size)) {
+    os::free_pages(data, size.bytes);
   }
 }
 
 }  // namespace
 
-void trim_memory() { blocks().trim(); }
+void trim_memory() {
+  ThreadCache::mine().trim();
+  blocks().trim();
+}
 
 detail::Ref<Storage> CpuBackend::allocate(size_t bytes) {
   // Refused before the system is asked: it would promise more than there is and end the process later.
@@ -102,12 +165,12 @@ detail::Ref<Storage> CpuBackend::allocate(size_t bytes) {
          " bytes); use a smaller shape or a narrower dtype");
   };
   if (bytes > physical) refuse();
-  const size_t size = round_up(bytes);
-  void* data = kPoolSmallObjects ? blocks().take(size) : nullptr;
-  if (data == nullptr) data = os::allocate_pages(size);
+  const SizeClass size(bytes);
+  void* data = take_block(size);
+  if (data == nullptr) data = os::allocate_pages(size.bytes);
   if (data == nullptr) {
-    blocks().trim();
-    data = os::allocate_pages(size);
+    trim_memory();
+    data = os::allocate_pages(size.bytes);
   }
   if (data == nullptr) refuse();
   return Storage::make(data, bytes, Device::cpu(), free_block);

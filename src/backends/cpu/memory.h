@@ -4,7 +4,7 @@
 
 namespace beeswax::cpu {
 
-/// Gives every cached block back to the system.
+/// Gives every cached block back to the system: the shared ones and those of the calling thread.
 void trim_memory();
 
 }  // namespace beeswax::cpu
