@@ -50,10 +50,10 @@ BW_API bool dtype_is_storage(DType dtype);  ///< f8e8m0 f6e2m3 f6e3m2 f4
 /// The dtype of a C++ element type.
 template <class T>
 struct DTypeOf;
-#define BW_DTYPE(Name, name, ctype, ...)           \
-  template <>                                      \
-  struct DTypeOf<ctype> {                          \
-    static constexpr DType value = DType::Name;    \
+#define BW_DTYPE(Name, name, ctype, ...)        \
+  template <>                                   \
+  struct DTypeOf<ctype> {                       \
+    static constexpr DType value = DType::Name; \
   };
 #include "tables/dtypes.def"
 

@@ -8,7 +8,8 @@
 
 namespace beeswax {
 
-/// float to IEEE binary16 bits. Overflow gives infinity; every NaN becomes the quiet NaN 0x7e00 with its sign.
+/// float to IEEE binary16 bits. Overflow gives infinity; every NaN becomes the quiet NaN 0x7e00 with its
+/// sign.
 BW_FN uint16_t f16_from_float(float value) {
   const uint32_t bits = bit_cast<uint32_t>(value);
   const uint32_t sign = (bits >> 16) & 0x8000u;

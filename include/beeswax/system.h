@@ -12,12 +12,12 @@
 namespace beeswax {
 
 struct DeviceInfo {
-  std::string device;        ///< as Device::parse takes it: "cpu"
-  std::string name;          ///< the maker's name of it
-  std::string detail;        ///< instruction-set level and threads of the CPU
+  std::string device;  ///< as Device::parse takes it: "cpu"
+  std::string name;    ///< the maker's name of it
+  std::string detail;  ///< instruction-set level and threads of the CPU
   size_t memory_bytes = 0;
   bool usable = false;
-  std::string reason;        ///< why not, where it is not
+  std::string reason;  ///< why not, where it is not
 };
 
 /// Every kind of device, usable or not.

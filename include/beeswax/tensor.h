@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-// Tensor: a cheap value that refers to storage on a device through a layout. Copies share storage; views share
-// it too. Operations return new dense tensors; only methods ending in _set write in place. A tensor may be
-// read from many threads at once.
+// Tensor: a cheap value that refers to storage on a device through a layout. Copies share storage; views
+// share it too. Operations return new dense tensors; only methods ending in _set write in place. A tensor may
+// be read from many threads at once.
 //
-// Axes count from 0, or from the end with negative numbers. Every method throws Error, whose message names the
-// operation, the shapes and dtypes given, and what would have been accepted. Both sides of an operation have
-// one dtype: there is no implicit promotion. Shapes broadcast as in NumPy.
+// Axes count from 0, or from the end with negative numbers. Every method throws Error, whose message names
+// the operation, the shapes and dtypes given, and what would have been accepted. Both sides of an operation
+// have one dtype: there is no implicit promotion. Shapes broadcast as in NumPy.
 #pragma once
 
 #include <cstdint>
@@ -38,7 +38,8 @@ class BW_API Tensor {
   // --- Creation -------------------------------------------------------------------------------------------
   static Tensor zeros(const Shape& shape, DType dtype, const Device& device = Device::cpu());
   static Tensor ones(const Shape& shape, DType dtype, const Device& device = Device::cpu());
-  static Tensor full(const Shape& shape, const Scalar& value, DType dtype, const Device& device = Device::cpu());
+  static Tensor full(const Shape& shape, const Scalar& value, DType dtype,
+                     const Device& device = Device::cpu());
   /// Uninitialized.
   static Tensor empty(const Shape& shape, DType dtype, const Device& device = Device::cpu());
   Tensor zeros_like() const;
@@ -51,7 +52,8 @@ class BW_API Tensor {
     return from_bytes(std::as_bytes(data), shape, kDTypeOf<T>, device);
   }
   template <class T>
-  static Tensor from_vec(const std::vector<T>& data, const Shape& shape, const Device& device = Device::cpu()) {
+  static Tensor from_vec(const std::vector<T>& data, const Shape& shape,
+                         const Device& device = Device::cpu()) {
     return from_span(std::span<const T>(data), shape, device);
   }
   /// From elements as they lie in memory (dense, row-major, little-endian); the way in for storage dtypes.
@@ -59,7 +61,8 @@ class BW_API Tensor {
                            const Device& device = Device::cpu());
   /// Values from -> to, exclusive, in steps: start + i*step computed in f64 (i64 for whole numbers), rounded
   /// once. A step of 0 is an error.
-  static Tensor arange(const Scalar& start, const Scalar& end, DType dtype, const Device& device = Device::cpu());
+  static Tensor arange(const Scalar& start, const Scalar& end, DType dtype,
+                       const Device& device = Device::cpu());
   static Tensor arange_step(const Scalar& start, const Scalar& end, const Scalar& step, DType dtype,
                             const Device& device = Device::cpu());
   /// Uniform in [lo, hi), and normal with the given mean and standard deviation; float dtypes. The numbers
@@ -161,9 +164,9 @@ class BW_API Tensor {
 #define BW_UNARY(Name, method, ...) Tensor method() const;
 #define BW_UNARY_PARAM(Name, method, param, ...) Tensor method(double param) const;
 #include "tables/unary.def"
-#define BW_BINARY(Name, method, ...)                                                        \
-  Tensor method(const Tensor& other) const;                                                 \
-  Tensor method(const Scalar& other) const;                                                 \
+#define BW_BINARY(Name, method, ...)        \
+  Tensor method(const Tensor& other) const; \
+  Tensor method(const Scalar& other) const; \
   Tensor broadcast_##method(const Tensor& other) const { return method(other); }
 #define BW_COMPARE(Name, method, ...) BW_BINARY(Name, method)
 #include "tables/binary.def"
@@ -177,14 +180,14 @@ class BW_API Tensor {
   Tensor where_cond(const Tensor& on_true, const Tensor& on_false) const;
 
   // --- Reductions -----------------------------------------------------------------------------------------
-#define BW_REDUCE(Name, method, ...)                             \
-  Tensor method(const Axes& axes, bool keepdim = false) const;   \
+#define BW_REDUCE(Name, method, ...)                                             \
+  Tensor method(const Axes& axes, bool keepdim = false) const;                   \
   Tensor method##_keepdim(const Axes& axes) const { return method(axes, true); } \
   Tensor method##_all() const;
-#define BW_ARG_REDUCE(Name, method, ...)                         \
-  Tensor method(int axis, bool keepdim = false) const;           \
+#define BW_ARG_REDUCE(Name, method, ...)                                 \
+  Tensor method(int axis, bool keepdim = false) const;                   \
   Tensor method##_keepdim(int axis) const { return method(axis, true); } \
-  Tensor method##_all() const; ///< index into the flattened tensor
+  Tensor method##_all() const;  ///< index into the flattened tensor
 #include "tables/reduce.def"
   Tensor var(const Axes& axes, bool keepdim = false) const;  ///< unbiased: divides by n - 1
   Tensor log_sum_exp(const Axes& axes, bool keepdim = false) const;
@@ -208,7 +211,8 @@ class BW_API Tensor {
   Tensor conv1d(const Tensor& kernel, const ConvOptions& options = {}) const;
   /// [b, c_in, h, w] * [c_out, c_in/groups, kh, kw] -> [b, c_out, h_out, w_out].
   Tensor conv2d(const Tensor& kernel, const ConvOptions& options = {}) const;
-  /// [b, c_in, l] * [c_in, c_out/groups, k] -> [b, c_out, (l-1)stride - 2 padding + dilation(k-1) + output_padding + 1].
+  /// [b, c_in, l] * [c_in, c_out/groups, k] -> [b, c_out, (l-1)stride - 2 padding + dilation(k-1) +
+  /// output_padding + 1].
   Tensor conv_transpose1d(const Tensor& kernel, const ConvOptions& options = {}) const;
   Tensor conv_transpose2d(const Tensor& kernel, const ConvOptions& options = {}) const;
   /// [b, c, h, w], windows of kernel[0] x kernel[1]; stride defaults to the kernel. No padding.
@@ -216,7 +220,7 @@ class BW_API Tensor {
                     std::optional<std::pair<int64_t, int64_t>> stride = std::nullopt) const;
   Tensor max_pool2d(std::pair<int64_t, int64_t> kernel,
                     std::optional<std::pair<int64_t, int64_t>> stride = std::nullopt) const;
-  Tensor upsample_nearest1d(int64_t size) const;                 ///< [b, c, l] -> [b, c, size]
+  Tensor upsample_nearest1d(int64_t size) const;                   ///< [b, c, l] -> [b, c, size]
   Tensor upsample_nearest2d(int64_t height, int64_t width) const;  ///< [b, c, h, w]
   Tensor interpolate1d(int64_t size) const { return upsample_nearest1d(size); }
   Tensor interpolate2d(int64_t height, int64_t width) const { return upsample_nearest2d(height, width); }
@@ -233,15 +237,16 @@ class BW_API Tensor {
   Tensor pad_with_same(int axis, int64_t left, int64_t right) const;  ///< repeats the edge elements
 
   // --- Indexing. Ids: u8, u32, i16, i32 or i64. The largest id of a dtype that is not a legal index means
-  //     "skip": gathers read 0 there, scatters leave the destination. Others out of range are errors. ---------
+  //     "skip": gathers read 0 there, scatters leave the destination. Others out of range are errors.
+  //     ---------
   /// out[.., i, ..] = this[.., ids[i], ..]; ids is 1-D.
   Tensor index_select(const Tensor& ids, int axis) const;
   /// Rows of a 2-D tensor for ids of any rank: ids.shape + [columns].
   Tensor embedding(const Tensor& ids) const;
   /// out[p, i, q] = this[p, ids[p, i, q], q]; ids has this tensor's rank, other axes at most as long.
   Tensor gather(const Tensor& ids, int axis) const;
-  /// A copy with out[p, ids[p, i, q], q] = source[p, i, q] (the last i wins), or += (contributions in the order of
-  /// i, through the documented tree).
+  /// A copy with out[p, ids[p, i, q], q] = source[p, i, q] (the last i wins), or += (contributions in the
+  /// order of i, through the documented tree).
   Tensor scatter(const Tensor& ids, const Tensor& source, int axis) const;
   Tensor scatter_add(const Tensor& ids, const Tensor& source, int axis) const;
   void scatter_set(const Tensor& ids, const Tensor& source, int axis);
@@ -280,7 +285,7 @@ class BW_API Tensor {
 };
 
 // Numbers may stand on either side: 1 / x divides, 2 - x subtracts.
-#define BW_OPERATOR(symbol, method)                                                      \
+#define BW_OPERATOR(symbol, method)                                                       \
   inline Tensor operator symbol(const Tensor& a, const Tensor& b) { return a.method(b); } \
   inline Tensor operator symbol(const Tensor& a, const Scalar& b) { return a.method(b); } \
   BW_API Tensor operator symbol(const Scalar& a, const Tensor& b);
@@ -306,9 +311,10 @@ inline constexpr Range all{};
 class BW_API Index {
  public:
   template <std::integral T>
-  Index(T at) : kind_(Kind::At), range_{static_cast<int64_t>(at), 0} {}  // NOLINT(google-explicit-constructor)
-  Index(Range range) : kind_(Kind::Range), range_(range) {}               // NOLINT(google-explicit-constructor)
-  Index(const std::vector<uint32_t>& ids)                                 // NOLINT(google-explicit-constructor)
+  Index(T at)
+      : kind_(Kind::At), range_{static_cast<int64_t>(at), 0} {}  // NOLINT(google-explicit-constructor)
+  Index(Range range) : kind_(Kind::Range), range_(range) {}      // NOLINT(google-explicit-constructor)
+  Index(const std::vector<uint32_t>& ids)                        // NOLINT(google-explicit-constructor)
       : kind_(Kind::Ids), ids_(Tensor::from_vec(ids, {static_cast<int64_t>(ids.size())})) {}
   Index(Tensor ids) : kind_(Kind::Ids), ids_(std::move(ids)) {}  // NOLINT(google-explicit-constructor)
 

@@ -55,7 +55,9 @@ struct Target {
   Storage* storage;
   const Layout* layout;
   DType dtype;
-  std::byte* data() const { return storage->data() + dtype_bytes(dtype, static_cast<size_t>(layout->offset())); }
+  std::byte* data() const {
+    return storage->data() + dtype_bytes(dtype, static_cast<size_t>(layout->offset()));
+  }
 };
 
 /// An input that may be a number instead (already of the other side's dtype): then `operand.storage` is null.
@@ -135,7 +137,8 @@ class Backend {
   virtual void index_select(const Operand& x, const Operand& ids, int axis, const Target& out) = 0;
   virtual void gather(const Operand& x, const Operand& ids, int axis, const Target& out) = 0;
   /// out already holds the destination's values; ids and source have one shape.
-  virtual void scatter(ScatterMode mode, const Operand& ids, const Operand& source, int axis, const Target& out) = 0;
+  virtual void scatter(ScatterMode mode, const Operand& ids, const Operand& source, int axis,
+                       const Target& out) = 0;
   virtual void index_add(const Operand& ids, const Operand& source, int axis, const Target& out) = 0;
 
   // products: [batch.., m, k] x [batch.., k, n], batch axes already broadcast
@@ -149,10 +152,12 @@ class Backend {
   virtual void upsample(const UpsampleShape& shape, const Operand& x, const Target& out) = 0;
 
   // quantized: blocks are dense bytes; x is dense f32; importance is empty or has one weight per column
-  virtual void quantize(QuantType type, const Operand& x, std::span<const float> importance, Storage& blocks) = 0;
+  virtual void quantize(QuantType type, const Operand& x, std::span<const float> importance,
+                        Storage& blocks) = 0;
   virtual void dequantize(QuantType type, const Storage& blocks, const Target& out) = 0;
   /// [m, k] x ([n, k] quantized)^T -> [m, n]; x and out are f32, f16 or bf16 and dense.
-  virtual void quantized_matmul(QuantType type, const Operand& x, const Storage& blocks, const Target& out) = 0;
+  virtual void quantized_matmul(QuantType type, const Operand& x, const Storage& blocks,
+                                const Target& out) = 0;
 };
 
 /// The backend of a device. Throws Unsupported for one that this version does not have.

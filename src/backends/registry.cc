@@ -9,8 +9,7 @@ namespace beeswax {
 Backend& backend_for(const Device& device) {
   if (device.is_cpu()) return cpu::CpuBackend::instance();
   fail(ErrorKind::Unsupported, "device", device, ": this version of Beeswax runs on the CPU only; the ",
-       device.to_string().substr(0, device.to_string().find(':')),
-       " backend comes in a later one. Use cpu");
+       device.to_string().substr(0, device.to_string().find(':')), " backend comes in a later one. Use cpu");
 }
 
 }  // namespace beeswax

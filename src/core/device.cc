@@ -65,9 +65,12 @@ Device Device::parse(std::string_view text) {
 std::string Device::to_string() const {
   const Row& row = kRows[static_cast<size_t>(kind_)];
   switch (row.takes) {
-    case Takes::Ordinal: return join_text(row.prefix, ":", ordinal_);
-    case Takes::Arch: return join_text(row.prefix, ":", arch());
-    case Takes::None: break;
+    case Takes::Ordinal:
+      return join_text(row.prefix, ":", ordinal_);
+    case Takes::Arch:
+      return join_text(row.prefix, ":", arch());
+    case Takes::None:
+      break;
   }
   return std::string(row.prefix);
 }

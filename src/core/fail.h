@@ -37,7 +37,8 @@ struct OperationName {
   OperationName(std::string_view n, std::source_location w = std::source_location::current())
       : name(n), where(w) {}
   // NOLINTNEXTLINE(google-explicit-constructor)
-  OperationName(const char* n, std::source_location w = std::source_location::current()) : name(n), where(w) {}
+  OperationName(const char* n, std::source_location w = std::source_location::current())
+      : name(n), where(w) {}
 };
 
 template <class... Parts>

@@ -16,11 +16,16 @@ bool fits(int64_t value) {
 
 bool fits_dtype(DType dtype, int64_t value) {
   switch (dtype) {
-    case DType::U8: return fits<uint8_t>(value);
-    case DType::U32: return fits<uint32_t>(value);
-    case DType::I16: return fits<int16_t>(value);
-    case DType::I32: return fits<int32_t>(value);
-    default: return true;
+    case DType::U8:
+      return fits<uint8_t>(value);
+    case DType::U32:
+      return fits<uint32_t>(value);
+    case DType::I16:
+      return fits<int16_t>(value);
+    case DType::I32:
+      return fits<int32_t>(value);
+    default:
+      return true;
   }
 }
 
@@ -38,8 +43,8 @@ Scalar Scalar::to(DType dtype, std::string_view operation) const {
   const bool whole = is_whole_ || (std::trunc(real_) == real_ && std::fabs(real_) < 9.2e18);
   const int64_t value = is_whole_ ? whole_ : whole ? static_cast<int64_t>(real_) : 0;
   if (!whole || !fits_dtype(dtype, value))
-    fail(ErrorKind::InvalidArgument, operation, "the number ", *this, " is not a value of ", dtype_name(dtype),
-         "; cast the tensor to a dtype that holds it");
+    fail(ErrorKind::InvalidArgument, operation, "the number ", *this, " is not a value of ",
+         dtype_name(dtype), "; cast the tensor to a dtype that holds it");
   return {value};
 }
 

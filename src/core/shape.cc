@@ -93,8 +93,8 @@ Shape broadcast_shapes(const Shape& a, const Shape& b, std::string_view operatio
     const int64_t da = ia < 0 ? 1 : a[ia];
     const int64_t db = ib < 0 ? 1 : b[ib];
     if (da != db && da != 1 && db != 1)
-      fail(ErrorKind::ShapeMismatch, operation, "cannot broadcast ", a, " with ", b, ": sizes ", da, " and ", db,
-           " of axis ", i - rank, " differ and neither is 1");
+      fail(ErrorKind::ShapeMismatch, operation, "cannot broadcast ", a, " with ", b, ": sizes ", da, " and ",
+           db, " of axis ", i - rank, " differ and neither is 1");
     out.push_back(da == 1 ? db : da);
   }
   return out;

@@ -39,6 +39,6 @@ void TensorImpl::dispose() const {
 }
 
 Tensor::Tensor(detail::Ref<Storage> storage, const Layout& layout, DType dtype)
-    : impl_(new (SmallPool<TensorImpl>::take()) TensorImpl(std::move(storage), layout, dtype)) {}
+    : impl_(new(SmallPool<TensorImpl>::take()) TensorImpl(std::move(storage), layout, dtype)) {}
 
 }  // namespace beeswax

@@ -21,9 +21,9 @@ class TaskFn {
     requires(!std::is_same_v<std::remove_cvref_t<F>, TaskFn>)
   // NOLINTNEXTLINE(google-explicit-constructor): parallel_for(n, [&](int64_t i) { ... })
   TaskFn(F&& fn)
-      : object_(const_cast<void*>(static_cast<const void*>(&fn))), call_([](void* object, int64_t task) {
-          (*static_cast<std::remove_reference_t<F>*>(object))(task);
-        }) {}
+      : object_(const_cast<void*>(static_cast<const void*>(&fn))),
+        call_([](void* object, int64_t task) { (*static_cast<std::remove_reference_t<F>*>(object))(task); }) {
+  }
   void operator()(int64_t task) const { call_(object_, task); }
 
  private:

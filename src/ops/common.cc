@@ -6,9 +6,12 @@ namespace {
 
 bool accepts(Accept accept, DType dtype) {
   switch (accept) {
-    case Accept::Float: return dtype_is_float(dtype);
-    case Accept::Int: return dtype_is_int(dtype);
-    case Accept::Number: break;
+    case Accept::Float:
+      return dtype_is_float(dtype);
+    case Accept::Int:
+      return dtype_is_int(dtype);
+    case Accept::Number:
+      break;
   }
   return !dtype_is_storage(dtype);
 }
@@ -22,7 +25,8 @@ void check_dtype(std::string_view operation, const Tensor& x, Accept accept) {
     const auto dtype = static_cast<DType>(i);
     if (accepts(accept, dtype)) names.append(names.empty() ? "" : ", ").append(dtype_name(dtype));
   }
-  fail(ErrorKind::UnsupportedDType, operation, "not defined for ", x.describe(), "; accepted dtypes: ", names);
+  fail(ErrorKind::UnsupportedDType, operation, "not defined for ", x.describe(),
+       "; accepted dtypes: ", names);
 }
 
 void check_same_dtype(std::string_view operation, const Tensor& a, const Tensor& b) {
@@ -39,7 +43,8 @@ void check_same_device(std::string_view operation, const Tensor& a, const Tensor
 
 void check_rank(std::string_view operation, const Tensor& x, int rank, std::string_view expected) {
   if (x.rank() != rank)
-    fail(ErrorKind::ShapeMismatch, operation, "expected ", expected, " (rank ", rank, "), got ", x.describe());
+    fail(ErrorKind::ShapeMismatch, operation, "expected ", expected, " (rank ", rank, "), got ",
+         x.describe());
 }
 
 }  // namespace beeswax::ops

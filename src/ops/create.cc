@@ -31,8 +31,12 @@ Tensor Tensor::full(const Shape& shape, const Scalar& value, DType dtype, const 
   return out;
 }
 
-Tensor Tensor::zeros(const Shape& shape, DType dtype, const Device& device) { return full(shape, 0, dtype, device); }
-Tensor Tensor::ones(const Shape& shape, DType dtype, const Device& device) { return full(shape, 1, dtype, device); }
+Tensor Tensor::zeros(const Shape& shape, DType dtype, const Device& device) {
+  return full(shape, 0, dtype, device);
+}
+Tensor Tensor::ones(const Shape& shape, DType dtype, const Device& device) {
+  return full(shape, 1, dtype, device);
+}
 Tensor Tensor::zeros_like() const { return zeros(shape(), dtype(), device()); }
 Tensor Tensor::ones_like() const { return ones(shape(), dtype(), device()); }
 Tensor Tensor::scalar(const Scalar& value, DType dtype, const Device& device) {
@@ -43,8 +47,8 @@ Tensor Tensor::from_bytes(std::span<const std::byte> bytes, const Shape& shape, 
                           const Device& device) {
   const size_t expected = checked_bytes(shape, dtype);
   if (bytes.size() != expected)
-    fail(ErrorKind::InvalidArgument, "from_bytes", "shape ", shape, " of ", dtype_name(dtype), " takes ", expected,
-         " bytes, got ", bytes.size());
+    fail(ErrorKind::InvalidArgument, "from_bytes", "shape ", shape, " of ", dtype_name(dtype), " takes ",
+         expected, " bytes, got ", bytes.size());
   Tensor out = empty(shape, dtype, device);
   backend_for(device).upload(out.storage(), 0, bytes);
   return out;
@@ -67,7 +71,9 @@ Tensor Tensor::arange_step(const Scalar& start, const Scalar& end, const Scalar&
     if ((span > 0) == (size > 0) && span != 0) count = (span - (size > 0 ? 1 : -1)) / size + 1;
   } else {
     const double steps = std::ceil((last.as_double() - first.as_double()) / by.as_double());
-    if (!(steps < 1e18)) fail(ErrorKind::TooLarge, "arange", "from ", start, " to ", end, " in steps of ", step, " has too many elements");
+    if (!(steps < 1e18))
+      fail(ErrorKind::TooLarge, "arange", "from ", start, " to ", end, " in steps of ", step,
+           " has too many elements");
     count = steps > 0 ? static_cast<int64_t>(steps) : 0;
   }
   Tensor out = empty({count}, dtype, device);

@@ -36,7 +36,8 @@ Tensor binary(BinaryOp op, std::string_view name, Accept accept, const Tensor& x
   return pair.out;
 }
 
-Tensor binary(BinaryOp op, std::string_view name, Accept accept, const Tensor& x, const Scalar& y, bool y_first) {
+Tensor binary(BinaryOp op, std::string_view name, Accept accept, const Tensor& x, const Scalar& y,
+              bool y_first) {
   ops::check_dtype(name, x, accept);
   const Argument number = ops::argument(y.to(x.dtype(), name), x.dtype());
   const Argument tensor = ops::argument(x, x.layout());
@@ -57,8 +58,8 @@ Tensor compare(CompareOp op, std::string_view name, const Tensor& x, const Scala
   ops::check_dtype(name, x, Accept::Number);
   Tensor out = ops::empty_on(x, x.shape(), DType::U8);
   if (out.elem_count() > 0)
-    ops::backend_of(x).compare(op, ops::argument(x, x.layout()), ops::argument(y.to(x.dtype(), name), x.dtype()),
-                               ops::target(out));
+    ops::backend_of(x).compare(op, ops::argument(x, x.layout()),
+                               ops::argument(y.to(x.dtype(), name), x.dtype()), ops::target(out));
   return out;
 }
 
@@ -66,25 +67,29 @@ Tensor compare(CompareOp op, std::string_view name, const Tensor& x, const Scala
 
 #define BW_UNARY(Name, method, dtypes, ...) \
   Tensor Tensor::method() const { return unary(UnaryOp::Name, #method, Accept::dtypes, *this, 0); }
-#define BW_UNARY_PARAM(Name, method, param, dtypes, ...) \
-  Tensor Tensor::method(double param) const { return unary(UnaryOp::Name, #method, Accept::dtypes, *this, param); }
+#define BW_UNARY_PARAM(Name, method, param, dtypes, ...)                \
+  Tensor Tensor::method(double param) const {                           \
+    return unary(UnaryOp::Name, #method, Accept::dtypes, *this, param); \
+  }
 #include "tables/unary.def"
 
-#define BW_BINARY(Name, method, dtypes, ...)                           \
-  Tensor Tensor::method(const Tensor& other) const {                   \
-    return binary(BinaryOp::Name, #method, Accept::dtypes, *this, other); \
-  }                                                                    \
-  Tensor Tensor::method(const Scalar& other) const {                   \
+#define BW_BINARY(Name, method, dtypes, ...)                                     \
+  Tensor Tensor::method(const Tensor& other) const {                             \
+    return binary(BinaryOp::Name, #method, Accept::dtypes, *this, other);        \
+  }                                                                              \
+  Tensor Tensor::method(const Scalar& other) const {                             \
     return binary(BinaryOp::Name, #method, Accept::dtypes, *this, other, false); \
   }
-#define BW_COMPARE(Name, method, ...)                                                                         \
-  Tensor Tensor::method(const Tensor& other) const { return compare(CompareOp::Name, #method, *this, other); } \
+#define BW_COMPARE(Name, method, ...)                       \
+  Tensor Tensor::method(const Tensor& other) const {        \
+    return compare(CompareOp::Name, #method, *this, other); \
+  }                                                         \
   Tensor Tensor::method(const Scalar& other) const { return compare(CompareOp::Name, #method, *this, other); }
 #include "tables/binary.def"
 
-#define BW_OPERATOR(symbol, Name, method)                                       \
-  Tensor operator symbol(const Scalar& a, const Tensor& b) {                    \
-    return binary(BinaryOp::Name, #method, Accept::Number, b, a, true);         \
+#define BW_OPERATOR(symbol, Name, method)                               \
+  Tensor operator symbol(const Scalar& a, const Tensor& b) {            \
+    return binary(BinaryOp::Name, #method, Accept::Number, b, a, true); \
   }
 BW_OPERATOR(+, Add, add)
 BW_OPERATOR(-, Sub, sub)
@@ -97,7 +102,8 @@ Tensor Tensor::affine(const Scalar& mul, const Scalar& add) const {
   const Scalar factor = mul.to(dtype(), "affine");
   const Scalar summand = add.to(dtype(), "affine");
   Tensor out = ops::empty_on(*this, shape(), dtype());
-  if (out.elem_count() > 0) ops::backend_of(*this).affine(ops::operand(*this), factor, summand, ops::target(out));
+  if (out.elem_count() > 0)
+    ops::backend_of(*this).affine(ops::operand(*this), factor, summand, ops::target(out));
   return out;
 }
 
@@ -116,8 +122,8 @@ Tensor Tensor::where_cond(const Tensor& on_true, const Tensor& on_false) const {
   ops::check_dtype("where_cond", on_true, Accept::Number);
   ops::check_same_device("where_cond", *this, on_true);
   ops::check_same_device("where_cond", on_true, on_false);
-  const Shape to = broadcast_shapes(broadcast_shapes(shape(), on_true.shape(), "where_cond"), on_false.shape(),
-                                    "where_cond");
+  const Shape to = broadcast_shapes(broadcast_shapes(shape(), on_true.shape(), "where_cond"),
+                                    on_false.shape(), "where_cond");
   const Layout condition = layout().broadcast_as(to, "where_cond");
   const Layout yes = on_true.layout().broadcast_as(to, "where_cond");
   const Layout no = on_false.layout().broadcast_as(to, "where_cond");

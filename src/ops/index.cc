@@ -8,7 +8,8 @@ namespace beeswax {
 
 Tensor Tensor::index(std::span<const Index> indices) const {
   if (indices.size() > static_cast<size_t>(rank()))
-    fail(ErrorKind::DimOutOfRange, "index", indices.size(), " indices for ", describe(), ", which has ", rank(), " axes");
+    fail(ErrorKind::DimOutOfRange, "index", indices.size(), " indices for ", describe(), ", which has ",
+         rank(), " axes");
   Tensor out = *this;
   int axis = 0;
   for (const Index& index : indices) {
@@ -17,8 +18,8 @@ Tensor Tensor::index(std::span<const Index> indices) const {
       case Index::Kind::At: {
         const int64_t at = index.at() < 0 ? index.at() + size : index.at();
         if (at < 0 || at >= size)
-          fail(ErrorKind::IndexOutOfRange, "index", "position ", index.at(), " is out of range for axis ", axis,
-               " of ", out.shape(), " (size ", size, ")");
+          fail(ErrorKind::IndexOutOfRange, "index", "position ", index.at(), " is out of range for axis ",
+               axis, " of ", out.shape(), " (size ", size, ")");
         out = out.get_on_dim(axis, at);
         break;
       }
@@ -26,8 +27,8 @@ Tensor Tensor::index(std::span<const Index> indices) const {
         const int64_t start = index.range().start;
         const int64_t end = index.range().end == INT64_MAX ? size : index.range().end;
         if (start < 0 || end > size || (start > size))
-          fail(ErrorKind::IndexOutOfRange, "index", "range ", start, "..", end, " does not fit axis ", axis, " of ",
-               out.shape(), " (size ", size, ")");
+          fail(ErrorKind::IndexOutOfRange, "index", "range ", start, "..", end, " does not fit axis ", axis,
+               " of ", out.shape(), " (size ", size, ")");
         out = out.narrow(axis++, start, std::max<int64_t>(0, end - start));
         break;
       }

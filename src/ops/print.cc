@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Tensors as text, by NumPy's rules for str(array): at most 8 fractional digits, columns aligned on the point,
-// exponents when the values need them, three edge items beyond 1000 elements, lines of at most 75 characters.
+// Tensors as text, by NumPy's rules for str(array): at most 8 fractional digits, columns aligned on the
+// point, exponents when the values need them, three edge items beyond 1000 elements, lines of at most 75
+// characters.
 #include <algorithm>
 #include <charconv>
 #include <cmath>
@@ -19,11 +20,16 @@ constexpr size_t kLineWidth = 75;
 double round_to(DType dtype, double value) {
   const auto narrow = static_cast<float>(value);
   switch (dtype) {
-    case DType::F64: return value;
-    case DType::F16: return f16_to_float(f16_from_float(narrow));
-    case DType::BF16: return bf16_to_float(bf16_from_float(narrow));
-    case DType::F8E4M3: return f8e4m3_to_float(f8e4m3_from_float(narrow));
-    default: return narrow;
+    case DType::F64:
+      return value;
+    case DType::F16:
+      return f16_to_float(f16_from_float(narrow));
+    case DType::BF16:
+      return bf16_to_float(bf16_from_float(narrow));
+    case DType::F8E4M3:
+      return f8e4m3_to_float(f8e4m3_from_float(narrow));
+    default:
+      return narrow;
   }
 }
 
@@ -130,13 +136,14 @@ std::vector<int64_t> shown_positions(int64_t size, bool summarize) {
 
 class Printer {
  public:
-  explicit Printer(const Tensor& tensor) : shape_(tensor.shape()), summarize_(tensor.elem_count() > kThreshold) {
+  explicit Printer(const Tensor& tensor)
+      : shape_(tensor.shape()), summarize_(tensor.elem_count() > kThreshold) {
     Tensor corners = tensor;
     if (summarize_)
       for (int axis = 0; axis < shape_.rank(); ++axis)
         if (shape_[axis] > 2 * kEdge)
-          corners = Tensor::cat({corners.narrow(axis, 0, kEdge), corners.narrow(axis, shape_[axis] - kEdge, kEdge)},
-                                axis);
+          corners = Tensor::cat(
+              {corners.narrow(axis, 0, kEdge), corners.narrow(axis, shape_[axis] - kEdge, kEdge)}, axis);
     if (dtype_is_int(tensor.dtype())) {
       whole_ = corners.to_dtype(DType::I64).to_vec<int64_t>();
       values_.resize(whole_.size());
@@ -158,8 +165,7 @@ class Printer {
     size_t column = indent;
     for (size_t i = 0; i < positions.size(); ++i) {
       if (!last) {
-        if (i > 0)
-          out.append(static_cast<size_t>(shape_.rank() - axis - 1), '\n').append(indent, ' ');
+        if (i > 0) out.append(static_cast<size_t>(shape_.rank() - axis - 1), '\n').append(indent, ' ');
         out += positions[i] < 0 ? "..." : axis_text(axis + 1, indent + 1);
         continue;
       }

@@ -23,9 +23,7 @@ uint64_t Tensor::version() const { return storage().version(); }
 int64_t Tensor::dim(int axis) const { return shape()[shape().axis(axis, "dim")]; }
 int64_t Tensor::elem_count() const { return shape().elem_count(); }
 
-std::string Tensor::describe() const {
-  return join_text(shape(), " ", dtype_name(dtype()), " ", device());
-}
+std::string Tensor::describe() const { return join_text(shape(), " ", dtype_name(dtype()), " ", device()); }
 
 Tensor Tensor::with_layout(const Layout& layout) const { return {impl().storage, layout, dtype()}; }
 
@@ -43,7 +41,8 @@ void Tensor::copy_to_host(void* out, DType expected) const {
 
 void Tensor::require_one_element() const {
   if (elem_count() != 1)
-    fail(ErrorKind::ShapeMismatch, "to_scalar", "the tensor ", describe(), " does not have exactly one element");
+    fail(ErrorKind::ShapeMismatch, "to_scalar", "the tensor ", describe(),
+         " does not have exactly one element");
 }
 
 std::vector<std::byte> Tensor::to_bytes() const {

@@ -97,8 +97,8 @@ Tensor Tensor::permute(std::span<const int> axes) const {
   check_not_packed("permute", *this);
   const uint32_t mask = Axes(axes).mask(shape(), "permute");
   if (mask != (1u << rank()) - 1)
-    fail(ErrorKind::InvalidArgument, "permute", "names ", axes.size(), " of the ", rank(), " axes of ", shape(),
-         "; each must be named once");
+    fail(ErrorKind::InvalidArgument, "permute", "names ", axes.size(), " of the ", rank(), " axes of ",
+         shape(), "; each must be named once");
   std::array<int, kMaxRank> order{};
   for (size_t i = 0; i < axes.size(); ++i) order[i] = shape().axis(axes[i], "permute");
   return with_layout(layout().permute(std::span(order.data(), axes.size())));
@@ -119,8 +119,9 @@ Tensor Tensor::unfold(int axis, int64_t size, int64_t step) const {
   check_not_packed("unfold", *this);
   const int at = shape().axis(axis, "unfold");
   if (size < 0 || step < 1 || size > shape()[at])
-    fail(ErrorKind::InvalidArgument, "unfold", "windows of ", size, " in steps of ", step, " do not fit axis ",
-         axis, " of ", shape(), " (accepted: 0 <= size <= ", shape()[at], ", step >= 1)");
+    fail(ErrorKind::InvalidArgument, "unfold", "windows of ", size, " in steps of ", step,
+         " do not fit axis ", axis, " of ", shape(), " (accepted: 0 <= size <= ", shape()[at],
+         ", step >= 1)");
   if (rank() == kMaxRank)
     fail(ErrorKind::InvalidArgument, "unfold", shape(), " has ", kMaxRank, " axes already; it would add one");
   return with_layout(layout().unfold(at, size, step));
@@ -130,8 +131,8 @@ Tensor Tensor::narrow(int axis, int64_t start, int64_t length) const {
   const int at = shape().axis(axis, "narrow");
   const int64_t size = shape()[at];
   if (start < 0 || length < 0 || start > size || length > size - start)
-    fail(ErrorKind::InvalidArgument, "narrow", "start ", start, " and length ", length, " do not fit axis ", axis,
-         " of ", shape(), " (size ", size, ")");
+    fail(ErrorKind::InvalidArgument, "narrow", "start ", start, " and length ", length, " do not fit axis ",
+         axis, " of ", shape(), " (size ", size, ")");
   if (start == 0 && length == size) return *this;
   check_not_packed("narrow", *this);
   return with_layout(layout().narrow(at, start, length));
@@ -140,7 +141,8 @@ Tensor Tensor::narrow(int axis, int64_t start, int64_t length) const {
 Tensor Tensor::get_on_dim(int axis, int64_t index) const {
   const int at = shape().axis(axis, "get");
   if (index < 0 || index >= shape()[at])
-    fail(ErrorKind::IndexOutOfRange, "get", "index ", index, " is out of range for axis ", axis, " of ", shape());
+    fail(ErrorKind::IndexOutOfRange, "get", "index ", index, " is out of range for axis ", axis, " of ",
+         shape());
   check_not_packed("get", *this);
   return with_layout(layout().narrow(at, index, 1).squeeze(at));
 }

@@ -29,7 +29,13 @@ struct Row {
 // NOLINTBEGIN(bugprone-macro-parentheses): the rows are expressions over x and y
 const Row kRows[] = {
 #define BW_BINARY(Name, method, dtypes, expr, guard, ulp32, ulp64, lo, hi, oracle, ...) \
-  {#Name, Dtypes::dtypes, Guard::guard, ulp32, ulp64, lo, hi,                           \
+  {#Name,                                                                               \
+   Dtypes::dtypes,                                                                      \
+   Guard::guard,                                                                        \
+   ulp32,                                                                               \
+   ulp64,                                                                               \
+   lo,                                                                                  \
+   hi,                                                                                  \
    [](const Tensor& a, const Tensor& b) { return a.method(b); },                        \
    [](const Tensor& a, const Scalar& b) { return a.method(b); },                        \
    [](long double x, long double y) -> long double { return oracle; }},
@@ -42,7 +48,7 @@ struct Comparison {
   bool (*oracle)(long double x, long double y);
 };
 const Comparison kComparisons[] = {
-#define BW_COMPARE(Name, method, expr, ...)                              \
+#define BW_COMPARE(Name, method, expr, ...)                             \
   {#Name, [](const Tensor& a, const Tensor& b) { return a.method(b); }, \
    [](long double x, long double y) -> bool { return expr; }},
 #include "tables/binary.def"
@@ -54,17 +60,23 @@ class BinaryTest : public testing::TestWithParam<Case> {};
 
 std::string name_of(const testing::TestParamInfo<Case>& info) {
   const auto& [row, dtype, device] = info.param;
-  return test::test_name(std::string(row.name) + "_" + std::string(dtype_name(dtype)) + "_" + device.to_string());
+  return test::test_name(std::string(row.name) + "_" + std::string(dtype_name(dtype)) + "_" +
+                         device.to_string());
 }
 
 int64_t wrapped(DType dtype, long double exact) {
   const auto whole = static_cast<int64_t>(exact);
   switch (dtype) {
-    case DType::U8: return static_cast<uint8_t>(whole);
-    case DType::U32: return static_cast<uint32_t>(whole);
-    case DType::I16: return static_cast<int16_t>(whole);
-    case DType::I32: return static_cast<int32_t>(whole);
-    default: return whole;
+    case DType::U8:
+      return static_cast<uint8_t>(whole);
+    case DType::U32:
+      return static_cast<uint32_t>(whole);
+    case DType::I16:
+      return static_cast<int16_t>(whole);
+    case DType::I32:
+      return static_cast<int32_t>(whole);
+    default:
+      return whole;
   }
 }
 
@@ -79,7 +91,8 @@ void check_ints(const Row& row, DType dtype, const Device& device) {
   if (row.guard == Guard::NonZero) std::replace(b.begin(), b.end(), int64_t{0}, int64_t{5});
   const Tensor x = test::tensor_of(a, {kRowsOf, kColumns}, dtype, device);
   const Tensor y = test::tensor_of(b, {kRowsOf, kColumns}, dtype, device);
-  for (const auto& [left, right] : {std::pair(x, y), std::pair(test::strided_twin(x), y), std::pair(x, test::strided_twin(y))}) {
+  for (const auto& [left, right] :
+       {std::pair(x, y), std::pair(test::strided_twin(x), y), std::pair(x, test::strided_twin(y))}) {
     const std::vector<int64_t> got = row.method(left, right).to_dtype(DType::I64).to_vec<int64_t>();
     for (size_t i = 0; i < kCount; ++i) {
       const long double exact = row.oracle(static_cast<long double>(a[i]), static_cast<long double>(b[i]));
@@ -92,13 +105,15 @@ void check_ints(const Row& row, DType dtype, const Device& device) {
 void check_floats(const Row& row, DType dtype, const Device& device) {
   std::vector<double> b = test::float_inputs(dtype, kCount, row.lo, row.hi, 2);
   std::shuffle(b.begin(), b.end(), std::mt19937(3));
-  const Tensor x = test::tensor_of(test::float_inputs(dtype, kCount, row.lo, row.hi, 1), {kRowsOf, kColumns}, dtype, device);
+  const Tensor x = test::tensor_of(test::float_inputs(dtype, kCount, row.lo, row.hi, 1), {kRowsOf, kColumns},
+                                   dtype, device);
   const Tensor y = test::tensor_of(b, {kRowsOf, kColumns}, dtype, device);
   const std::vector<double> av = x.to_doubles();
   const std::vector<double> bv = y.to_doubles();
   double bound = dtype == DType::F64 ? row.ulp64 : row.ulp32;
   if (dtype_bits(dtype) < 32) bound = 0.5 + 0.002 * row.ulp32;
-  for (const auto& [left, right] : {std::pair(x, y), std::pair(test::strided_twin(x), y), std::pair(x, test::strided_twin(y))}) {
+  for (const auto& [left, right] :
+       {std::pair(x, y), std::pair(test::strided_twin(x), y), std::pair(x, test::strided_twin(y))}) {
     const std::vector<double> got = row.method(left, right).to_doubles();
     for (size_t i = 0; i < kCount; ++i) {
       const long double exact = row.oracle(av[i], bv[i]);
@@ -126,15 +141,17 @@ TEST_P(BinaryTest, MatchesOracle) {
 TEST_P(BinaryTest, NumberEqualsTensorOfIt) {
   const auto& [row, dtype, device] = GetParam();
   if (row.dtypes == Dtypes::Float && dtype_is_int(dtype)) return;
-  const Tensor x = test::tensor_of(test::int_inputs(dtype == DType::F8E4M3 ? DType::U8 : DType::I16, 40, 1, 100, 3),
-                                   {8, 5}, dtype, device);
+  const Tensor x =
+      test::tensor_of(test::int_inputs(dtype == DType::F8E4M3 ? DType::U8 : DType::I16, 40, 1, 100, 3),
+                      {8, 5}, dtype, device);
   const Tensor three = Tensor::scalar(3, dtype, device);
   EXPECT_EQ(row.with_number(x, 3).to_bytes(), row.method(x, three).to_bytes());
   EXPECT_EQ(row.with_number(x, 3.0).to_bytes(), row.method(x, three.broadcast_as({8, 5})).to_bytes());
 }
 
 INSTANTIATE_TEST_SUITE_P(Rows, BinaryTest,
-                         testing::Combine(testing::ValuesIn(kRows), testing::ValuesIn(test::arithmetic_dtypes()),
+                         testing::Combine(testing::ValuesIn(kRows),
+                                          testing::ValuesIn(test::arithmetic_dtypes()),
                                           testing::ValuesIn(test::devices())),
                          name_of);
 
@@ -173,14 +190,16 @@ TEST(Binary, BroadcastsLikeNumPy) {
 
 TEST(Binary, NumbersOnEitherSide) {
   const Tensor x = Tensor::from_vec(std::vector<float>{3, 7, 49}, {3});
-  EXPECT_EQ((x / 3).to_vec<float>(), (std::vector<float>{1.0f, 7.0f / 3.0f, 49.0f / 3.0f}));  // divides, no 1/3
+  EXPECT_EQ((x / 3).to_vec<float>(),
+            (std::vector<float>{1.0f, 7.0f / 3.0f, 49.0f / 3.0f}));  // divides, no 1/3
   EXPECT_EQ((1 / x).to_vec<float>(), (std::vector<float>{1.0f / 3.0f, 1.0f / 7.0f, 1.0f / 49.0f}));
   EXPECT_EQ((10 - x).to_vec<float>(), (std::vector<float>{7, 3, -39}));
   EXPECT_EQ((2.5 + x).to_vec<float>(), (std::vector<float>{5.5f, 9.5f, 51.5f}));
   const Tensor n = Tensor::from_vec(std::vector<int32_t>{7, -7, 9}, {3});
   EXPECT_EQ((n / 2).to_vec<int32_t>(), (std::vector<int32_t>{3, -3, 4}));
   EXPECT_ERROR(n * 0.5, InvalidArgument, "[mul] the number 0.5 is not a value of i32");
-  EXPECT_ERROR(n.gt(int64_t{1} << 40), InvalidArgument, "[gt] the number 1099511627776 is not a value of i32");
+  EXPECT_ERROR(n.gt(int64_t{1} << 40), InvalidArgument,
+               "[gt] the number 1099511627776 is not a value of i32");
 }
 
 TEST(Binary, IntegerDivision) {

@@ -22,11 +22,16 @@ double nearest(DType dtype, long double x) {
 
 long double int_limit(DType dtype, bool upper) {
   switch (dtype) {
-    case DType::U8: return upper ? 255 : 0;
-    case DType::U32: return upper ? 4294967295.0L : 0;
-    case DType::I16: return upper ? 32767 : -32768;
-    case DType::I32: return upper ? 2147483647.0L : -2147483648.0L;
-    default: return upper ? 9223372036854775807.0L : -9223372036854775808.0L;
+    case DType::U8:
+      return upper ? 255 : 0;
+    case DType::U32:
+      return upper ? 4294967295.0L : 0;
+    case DType::I16:
+      return upper ? 32767 : -32768;
+    case DType::I32:
+      return upper ? 2147483647.0L : -2147483648.0L;
+    default:
+      return upper ? 9223372036854775807.0L : -9223372036854775808.0L;
   }
 }
 
@@ -45,7 +50,8 @@ TEST_P(CastTest, RoundsOnceAndSaturates) {
   if (dtype_is_int(from)) {
     std::vector<int64_t> inputs = test::int_inputs(from, 2000, -70000, 70000, 1);
     for (int bit = 7; bit < 63; ++bit)  // halfway cases of every float dtype
-      for (int64_t nudge : {-1, 0, 1}) inputs.push_back((int64_t{1} << bit) + (int64_t{1} << (bit - std::min(bit, 4 + bit % 50))) + nudge);
+      for (int64_t nudge : {-1, 0, 1})
+        inputs.push_back((int64_t{1} << bit) + (int64_t{1} << (bit - std::min(bit, 4 + bit % 50))) + nudge);
     inputs.resize(2100);
     x = test::tensor_of(inputs, {21, 100}, from, device);
     for (int64_t v : x.to_dtype(DType::I64).to_vec<int64_t>()) values.push_back(static_cast<long double>(v));
@@ -53,7 +59,11 @@ TEST_P(CastTest, RoundsOnceAndSaturates) {
     std::vector<double> inputs = test::float_inputs(from, 2100, -70000, 70000, 1);
     if (from == DType::F64)  // what a detour through f32 would round twice
       for (size_t i = 0; i < 300; ++i)
-        inputs[i + 200] = std::ldexp(1 + (static_cast<double>(2 * i + 1)) * 0x1p-11 + (i % 3 == 0 ? 0x1p-40 : i % 3 == 1 ? -0x1p-40 : 0), static_cast<int>(i % 20) - 10);
+        inputs[i + 200] = std::ldexp(1 + (static_cast<double>(2 * i + 1)) * 0x1p-11 +
+                                         (i % 3 == 0   ? 0x1p-40
+                                          : i % 3 == 1 ? -0x1p-40
+                                                       : 0),
+                                     static_cast<int>(i % 20) - 10);
     x = test::tensor_of(inputs, {21, 100}, from, device);
     for (double v : x.to_doubles()) values.push_back(v);
   }
@@ -61,10 +71,12 @@ TEST_P(CastTest, RoundsOnceAndSaturates) {
     const Tensor y = source.to_dtype(to);
     ASSERT_EQ(y.dtype(), to);
     const std::vector<double> doubles = dtype_is_int(to) ? std::vector<double>() : y.to_doubles();
-    const std::vector<int64_t> wholes = dtype_is_int(to) ? y.to_dtype(DType::I64).to_vec<int64_t>() : std::vector<int64_t>();
+    const std::vector<int64_t> wholes =
+        dtype_is_int(to) ? y.to_dtype(DType::I64).to_vec<int64_t>() : std::vector<int64_t>();
     for (size_t i = 0; i < values.size(); ++i) {
       if (dtype_is_int(to)) {
-        ASSERT_EQ(static_cast<long double>(wholes[i]), to_int(to, values[i])) << static_cast<double>(values[i]);
+        ASSERT_EQ(static_cast<long double>(wholes[i]), to_int(to, values[i]))
+            << static_cast<double>(values[i]);
         continue;
       }
       // F8E4M3 saturates infinities too.
@@ -89,23 +101,28 @@ INSTANTIATE_TEST_SUITE_P(Pairs, CastTest,
                          });
 
 TEST(StorageDTypes, DecodeExactlyAndEncodeToNearest) {
-  const Tensor f4 = Tensor::from_bytes(std::vector<std::byte>{std::byte{0x10}, std::byte{0x7f}, std::byte{0xa5}}, {6}, DType::F4);
+  const Tensor f4 = Tensor::from_bytes(
+      std::vector<std::byte>{std::byte{0x10}, std::byte{0x7f}, std::byte{0xa5}}, {6}, DType::F4);
   EXPECT_EQ(f4.to_dtype(DType::F32).to_vec<float>(), (std::vector<float>{0, 0.5f, -6, 6, 3, -1}));
   for (DType dtype : {DType::F4, DType::F6E2M3, DType::F6E3M2, DType::F8E8M0}) {
     const int codes = 1 << dtype_bits(dtype);
     std::vector<std::byte> bytes(dtype_bytes(dtype, static_cast<size_t>(codes)));
     for (int code = 0, bits = dtype_bits(dtype); code < codes; ++code)
       for (int b = 0; b < bits; ++b)
-        if (((code >> b) & 1) != 0) bytes[static_cast<size_t>((code * bits + b) / 8)] |= std::byte{1} << ((code * bits + b) % 8);
+        if (((code >> b) & 1) != 0)
+          bytes[static_cast<size_t>((code * bits + b) / 8)] |= std::byte{1} << ((code * bits + b) % 8);
     const Tensor all_codes = Tensor::from_bytes(bytes, {codes}, dtype);
     const Tensor values = all_codes.to_dtype(DType::F32);
     EXPECT_EQ(values.to_dtype(dtype).to_bytes(), bytes) << dtype_name(dtype);
     EXPECT_ERROR(all_codes + all_codes, UnsupportedDType, "accepted dtypes: u8, u32");
   }
   const Tensor x = Tensor::from_vec(std::vector<float>{0.25f, 0.75f, 2.5f, 100, -100, 1.25f}, {6});
-  EXPECT_EQ(x.to_dtype(DType::F4).to_dtype(DType::F32).to_vec<float>(), (std::vector<float>{0, 1, 2, 6, -6, 1}));
-  EXPECT_EQ(x.to_dtype(DType::F6E2M3).to_dtype(DType::F32).to_vec<float>(), (std::vector<float>{0.25f, 0.75f, 2.5f, 7.5f, -7.5f, 1.25f}));
-  EXPECT_EQ(x.to_dtype(DType::F6E3M2).to_dtype(DType::F32).to_vec<float>(), (std::vector<float>{0.25f, 0.75f, 2.5f, 28, -28, 1.25f}));
+  EXPECT_EQ(x.to_dtype(DType::F4).to_dtype(DType::F32).to_vec<float>(),
+            (std::vector<float>{0, 1, 2, 6, -6, 1}));
+  EXPECT_EQ(x.to_dtype(DType::F6E2M3).to_dtype(DType::F32).to_vec<float>(),
+            (std::vector<float>{0.25f, 0.75f, 2.5f, 7.5f, -7.5f, 1.25f}));
+  EXPECT_EQ(x.to_dtype(DType::F6E3M2).to_dtype(DType::F32).to_vec<float>(),
+            (std::vector<float>{0.25f, 0.75f, 2.5f, 28, -28, 1.25f}));
   EXPECT_ERROR(x.to_dtype(DType::F64).to_dtype(DType::F4), UnsupportedDType, "cast to f32 first");
   EXPECT_ERROR(f4.narrow(0, 1, 2), UnsupportedDType, "packed below a byte");
 }
@@ -114,11 +131,13 @@ TEST(Where, PicksBitsOnEveryDType) {
   for (const Device& device : test::devices())
     for (DType dtype : test::arithmetic_dtypes())
       for (DType condition : {DType::U8, DType::U32, DType::I16, DType::I32, DType::I64}) {
-        const Tensor c = Tensor::from_vec(std::vector<int64_t>{0, 1, 2, 0, 255, 0}, {2, 3}, device).to_dtype(condition);
+        const Tensor c =
+            Tensor::from_vec(std::vector<int64_t>{0, 1, 2, 0, 255, 0}, {2, 3}, device).to_dtype(condition);
         const Tensor t = Tensor::from_vec(std::vector<int64_t>{1, 2, 3}, {3}, device).to_dtype(dtype);
         const Tensor f = Tensor::from_vec(std::vector<int64_t>{10, 20}, {2, 1}, device).to_dtype(dtype);
         EXPECT_EQ(c.where_cond(t, f).to_doubles(), (std::vector<double>{10, 2, 3, 20, 2, 20}));
-        EXPECT_EQ(c.t().contiguous().t().where_cond(t, f).to_doubles(), (std::vector<double>{10, 2, 3, 20, 2, 20}));
+        EXPECT_EQ(c.t().contiguous().t().where_cond(t, f).to_doubles(),
+                  (std::vector<double>{10, 2, 3, 20, 2, 20}));
       }
   const std::vector<uint32_t> nan_bits = {0x7fc12345u, 0xffabcdefu};
   const Tensor nans = Tensor::from_bytes(std::as_bytes(std::span(nan_bits)), {2}, DType::F32);
@@ -131,7 +150,8 @@ TEST(Affine, ComputesInOneDTypeAndRoundsOnce) {
   EXPECT_EQ(n.affine(3, 5).to_vec<uint8_t>(), (std::vector<uint8_t>{8, 49, 2}));
   EXPECT_ERROR(n.affine(0.5, 0), InvalidArgument, "[affine] the number 0.5 is not a value of u8");
   const Tensor h = Tensor::full({3}, 1024.0, DType::F16);
-  EXPECT_EQ(h.affine(1.0009765625, 0.5).to_doubles(), (std::vector<double>{1026, 1026, 1026}));  // 1025.5, once
+  EXPECT_EQ(h.affine(1.0009765625, 0.5).to_doubles(),
+            (std::vector<double>{1026, 1026, 1026}));  // 1025.5, once
   const Tensor x = Tensor::from_vec(std::vector<float>{-2, 0.5f, NAN, 9}, {4});
   const std::vector<float> clamped = x.clamp(-1, 1).to_vec<float>();
   EXPECT_EQ(clamped[0], -1);

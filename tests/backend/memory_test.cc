@@ -13,7 +13,8 @@ namespace beeswax {
 namespace {
 
 TEST(Memory, HugeRequestsAreRefused) {
-  EXPECT_ERROR(Tensor::empty({int64_t{1} << 40, 8}, DType::F64), OutOfMemory, "do not fit this machine's memory");
+  EXPECT_ERROR(Tensor::empty({int64_t{1} << 40, 8}, DType::F64), OutOfMemory,
+               "do not fit this machine's memory");
   EXPECT_ERROR(Tensor::zeros({int64_t{1} << 62, 4}, DType::U8), TooLarge, "more than 2^63 elements");
   EXPECT_ERROR(Tensor::zeros({int64_t{1} << 61}, DType::F64), TooLarge, "at most 2^60");
   const Tensor one = Tensor::ones({1}, DType::F32);
@@ -41,10 +42,12 @@ TEST(Memory, BlocksAreUsedAgain) {
 TEST(Memory, TensorsCrossThreads) {
   std::vector<Tensor> made(64);
   std::thread maker([&] {
-    for (size_t i = 0; i < made.size(); ++i) made[i] = Tensor::full({100}, static_cast<int64_t>(i), DType::I64);
+    for (size_t i = 0; i < made.size(); ++i)
+      made[i] = Tensor::full({100}, static_cast<int64_t>(i), DType::I64);
   });
   maker.join();
-  for (size_t i = 0; i < made.size(); ++i) ASSERT_EQ(made[i].get(99).to_scalar<int64_t>(), static_cast<int64_t>(i));
+  for (size_t i = 0; i < made.size(); ++i)
+    ASSERT_EQ(made[i].get(99).to_scalar<int64_t>(), static_cast<int64_t>(i));
   std::thread dropper([tensors = std::move(made)]() mutable { tensors.clear(); });
   dropper.join();
 }

@@ -37,19 +37,34 @@ constexpr double kexponent = 2.5;
 
 // NOLINTBEGIN(bugprone-macro-parentheses): the rows are expressions over x and p
 const Row kRows[] = {
-#define BW_HAS_HALF(half)                                             \
-  [] {                                                                \
-    using T [[maybe_unused]] = float;                                 \
-    [[maybe_unused]] const float x = 1.0f, p = 1.0f;                  \
-    [[maybe_unused]] constexpr Same SAME;                             \
-    return is_half(half);                                             \
+#define BW_HAS_HALF(half)                            \
+  [] {                                               \
+    using T [[maybe_unused]] = float;                \
+    [[maybe_unused]] const float x = 1.0f, p = 1.0f; \
+    [[maybe_unused]] constexpr Same SAME;            \
+    return is_half(half);                            \
   }()
-#define BW_UNARY(Name, method, dtypes, expr, half, ulp32, ulp64, lo, hi, oracle, ...)                             \
-  {#Name, Dtypes::dtypes, ulp32, ulp64, lo, hi, BW_HAS_HALF(half), 0, [](const Tensor& t, double) { return t.method(); }, \
+#define BW_UNARY(Name, method, dtypes, expr, half, ulp32, ulp64, lo, hi, oracle, ...) \
+  {#Name,                                                                             \
+   Dtypes::dtypes,                                                                    \
+   ulp32,                                                                             \
+   ulp64,                                                                             \
+   lo,                                                                                \
+   hi,                                                                                \
+   BW_HAS_HALF(half),                                                                 \
+   0,                                                                                 \
+   [](const Tensor& t, double) { return t.method(); },                                \
    [](long double x, [[maybe_unused]] long double p) -> long double { return oracle; }},
-#define BW_UNARY_PARAM(Name, method, param, dtypes, expr, half, ulp32, ulp64, lo, hi, oracle, ...)                \
-  {#Name, Dtypes::dtypes, ulp32, ulp64, lo, hi, BW_HAS_HALF(half), k##param,                                      \
-   [](const Tensor& t, double p) { return t.method(p); },                                                        \
+#define BW_UNARY_PARAM(Name, method, param, dtypes, expr, half, ulp32, ulp64, lo, hi, oracle, ...) \
+  {#Name,                                                                                          \
+   Dtypes::dtypes,                                                                                 \
+   ulp32,                                                                                          \
+   ulp64,                                                                                          \
+   lo,                                                                                             \
+   hi,                                                                                             \
+   BW_HAS_HALF(half),                                                                              \
+   k##param,                                                                                       \
+   [](const Tensor& t, double p) { return t.method(p); },                                          \
    [](long double x, long double p) -> long double { return oracle; }},
 #include "tables/unary.def"
 };
@@ -60,7 +75,8 @@ class UnaryTest : public testing::TestWithParam<Case> {};
 
 std::string name_of(const testing::TestParamInfo<Case>& info) {
   const auto& [row, dtype, device] = info.param;
-  return test::test_name(std::string(row.name) + "_" + std::string(dtype_name(dtype)) + "_" + device.to_string());
+  return test::test_name(std::string(row.name) + "_" + std::string(dtype_name(dtype)) + "_" +
+                         device.to_string());
 }
 
 void check_ints(const Row& row, DType dtype, const Device& device) {
@@ -74,11 +90,20 @@ void check_ints(const Row& row, DType dtype, const Device& device) {
       const std::vector<int64_t> wrapped = {static_cast<int64_t>(exact)};
       int64_t want = wrapped[0];
       switch (dtype) {
-        case DType::U8: want = static_cast<uint8_t>(want); break;
-        case DType::U32: want = static_cast<uint32_t>(want); break;
-        case DType::I16: want = static_cast<int16_t>(want); break;
-        case DType::I32: want = static_cast<int32_t>(want); break;
-        default: break;
+        case DType::U8:
+          want = static_cast<uint8_t>(want);
+          break;
+        case DType::U32:
+          want = static_cast<uint32_t>(want);
+          break;
+        case DType::I16:
+          want = static_cast<int16_t>(want);
+          break;
+        case DType::I32:
+          want = static_cast<int32_t>(want);
+          break;
+        default:
+          break;
       }
       ASSERT_EQ(got[i], want) << row.name << "(" << inputs[i] << ")";
     }
@@ -110,7 +135,8 @@ TEST_P(UnaryTest, MatchesOracle) {
   const auto& [row, dtype, device] = GetParam();
   const Tensor empty = Tensor::zeros({0, 3}, dtype, device);
   if (row.dtypes == Dtypes::Float && dtype_is_int(dtype)) {
-    EXPECT_ERROR(row.method(empty, row.param), UnsupportedDType, "accepted dtypes: bf16, f16, f32, f64, f8e4m3");
+    EXPECT_ERROR(row.method(empty, row.param), UnsupportedDType,
+                 "accepted dtypes: bf16, f16, f32, f64, f8e4m3");
     return;
   }
   EXPECT_EQ(row.method(empty, row.param).shape(), (Shape{0, 3}));
@@ -123,7 +149,8 @@ TEST_P(UnaryTest, MatchesOracle) {
 }
 
 INSTANTIATE_TEST_SUITE_P(Rows, UnaryTest,
-                         testing::Combine(testing::ValuesIn(kRows), testing::ValuesIn(test::arithmetic_dtypes()),
+                         testing::Combine(testing::ValuesIn(kRows),
+                                          testing::ValuesIn(test::arithmetic_dtypes()),
                                           testing::ValuesIn(test::devices())),
                          name_of);
 
@@ -144,8 +171,8 @@ TEST(UnaryBits, DoNotDependOnLevelOrThreads) {
         for (size_t i = 0; i < got.size(); ++i)
           ASSERT_TRUE(bit_cast<uint64_t>(got[i]) == bit_cast<uint64_t>(first[i]) ||
                       (std::isnan(got[i]) && std::isnan(first[i])))
-              << row.name << " " << dtype_name(dtype) << " at level " << cpu::isa_name(level) << ": " << got[i]
-              << " and " << first[i];
+              << row.name << " " << dtype_name(dtype) << " at level " << cpu::isa_name(level) << ": "
+              << got[i] << " and " << first[i];
       }
     }
   }
@@ -175,25 +202,29 @@ constexpr bool given(None) { return false; }
 constexpr bool given(double) { return true; }
 
 // NOLINTBEGIN(bugprone-macro-parentheses)
-#define BW_SLOPE(Name, param, lo, hi, oracle, derivative)                                                     \
-  {#Name, param, lo, hi,                                                                                      \
-   [] {                                                                                                       \
-     using T = double;                                                                                        \
-     [[maybe_unused]] const T x = 1, y = 1, p = 1;                                                            \
-     [[maybe_unused]] constexpr None NONE;                                                                    \
-     return given(derivative);                                                                                \
-   }(),                                                                                                       \
-   [](double x_, double y_, double p_) {                                                                      \
-     using T = double;                                                                                        \
-     [[maybe_unused]] const T x = x_, y = y_, p = p_;                                                         \
-     [[maybe_unused]] constexpr None NONE;                                                                    \
-     return number(derivative);                                                                               \
-   },                                                                                                         \
+#define BW_SLOPE(Name, param, lo, hi, oracle, derivative) \
+  {#Name,                                                 \
+   param,                                                 \
+   lo,                                                    \
+   hi,                                                    \
+   [] {                                                   \
+     using T = double;                                    \
+     [[maybe_unused]] const T x = 1, y = 1, p = 1;        \
+     [[maybe_unused]] constexpr None NONE;                \
+     return given(derivative);                            \
+   }(),                                                   \
+   [](double x_, double y_, double p_) {                  \
+     using T = double;                                    \
+     [[maybe_unused]] const T x = x_, y = y_, p = p_;     \
+     [[maybe_unused]] constexpr None NONE;                \
+     return number(derivative);                           \
+   },                                                     \
    [](long double x, [[maybe_unused]] long double p) -> long double { return oracle; }},
 const Slope kSlopes[] = {
 #define BW_UNARY(Name, method, dtypes, expr, half, ulp32, ulp64, lo, hi, oracle, derivative, ...) \
   BW_SLOPE(Name, 0, lo, hi, oracle, (derivative))
-#define BW_UNARY_PARAM(Name, method, param, dtypes, expr, half, ulp32, ulp64, lo, hi, oracle, derivative, ...) \
+#define BW_UNARY_PARAM(Name, method, param, dtypes, expr, half, ulp32, ulp64, lo, hi, oracle, derivative, \
+                       ...)                                                                               \
   BW_SLOPE(Name, k##param, lo, hi, oracle, (derivative))
 #include "tables/unary.def"
 };

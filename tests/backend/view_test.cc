@@ -17,7 +17,8 @@ Tensor iota(const Shape& shape) {
 }
 
 TEST(View, TransposeCopiesRight) {
-  for (const auto& [rows, cols] : std::vector<std::pair<int64_t, int64_t>>{{3, 5}, {17, 33}, {100, 7}, {64, 64}, {257, 300}}) {
+  for (const auto& [rows, cols] :
+       std::vector<std::pair<int64_t, int64_t>>{{3, 5}, {17, 33}, {100, 7}, {64, 64}, {257, 300}}) {
     const std::vector<float> got = iota({rows, cols}).t().contiguous().to_vec<float>();
     for (int64_t c = 0; c < cols; ++c)
       for (int64_t r = 0; r < rows; ++r)

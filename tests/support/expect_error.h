@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// EXPECT_ERROR(expression, Kind, text): the expression throws an Error of that kind whose message holds the text.
+// EXPECT_ERROR(expression, Kind, text): the expression throws an Error of that kind whose message holds the
+// text.
 #pragma once
 
 #include <gtest/gtest.h>

@@ -22,11 +22,16 @@ struct FloatTraits {
 
 inline FloatTraits float_traits(DType dtype) {
   switch (dtype) {
-    case DType::F16: return {11, -14, 65504.0, true};
-    case DType::BF16: return {8, -126, 3.3895313892515355e38, true};
-    case DType::F8E4M3: return {4, -6, 448.0, false};
-    case DType::F64: return {53, -1022, std::numeric_limits<double>::max(), true};
-    default: return {24, -126, std::numeric_limits<float>::max(), true};
+    case DType::F16:
+      return {11, -14, 65504.0, true};
+    case DType::BF16:
+      return {8, -126, 3.3895313892515355e38, true};
+    case DType::F8E4M3:
+      return {4, -6, 448.0, false};
+    case DType::F64:
+      return {53, -1022, std::numeric_limits<double>::max(), true};
+    default:
+      return {24, -126, std::numeric_limits<float>::max(), true};
   }
 }
 
@@ -59,8 +64,27 @@ inline std::vector<double> special_floats(DType dtype) {
   const double tiny = std::ldexp(1.0, traits.min_exponent);
   const double least = std::ldexp(1.0, traits.min_exponent - traits.precision + 1);
   std::vector<double> out;
-  for (double x : {0.0, 0.5, 1.0, 1.5, 2.0, 2.5, 3.0, 0.1, 10.0, tiny, least, 3 * least, tiny - least, traits.largest,
-                   std::sqrt(traits.largest), 88.0, 89.5, 700.0, 104.5, 1e-3, 1 + 4.0 * std::ldexp(1.0, -traits.precision)}) {
+  for (double x : {0.0,
+                   0.5,
+                   1.0,
+                   1.5,
+                   2.0,
+                   2.5,
+                   3.0,
+                   0.1,
+                   10.0,
+                   tiny,
+                   least,
+                   3 * least,
+                   tiny - least,
+                   traits.largest,
+                   std::sqrt(traits.largest),
+                   88.0,
+                   89.5,
+                   700.0,
+                   104.5,
+                   1e-3,
+                   1 + 4.0 * std::ldexp(1.0, -traits.precision)}) {
     out.push_back(x);
     out.push_back(-x);
   }
@@ -78,10 +102,12 @@ inline std::vector<double> float_inputs(DType dtype, size_t count, double lo, do
   std::mt19937 random(seed);
   std::uniform_real_distribution<double> uniform(lo, hi);
   const FloatTraits traits = float_traits(dtype);
-  std::uniform_int_distribution<int> exponent(traits.min_exponent - traits.precision, std::ilogb(traits.largest));
+  std::uniform_int_distribution<int> exponent(traits.min_exponent - traits.precision,
+                                              std::ilogb(traits.largest));
   while (out.size() < count) {
     const double x = uniform(random);
-    out.push_back(out.size() % 4 != 0 ? x : std::ldexp(1 + std::fabs(uniform(random)) / 1e9, exponent(random)));
+    out.push_back(out.size() % 4 != 0 ? x
+                                      : std::ldexp(1 + std::fabs(uniform(random)) / 1e9, exponent(random)));
   }
   out.resize(count);
   return out;
@@ -92,11 +118,20 @@ inline std::vector<int64_t> int_inputs(DType dtype, size_t count, int64_t lo, in
   int64_t least = std::numeric_limits<int64_t>::min();
   int64_t most = std::numeric_limits<int64_t>::max();
   switch (dtype) {
-    case DType::U8: least = 0, most = 255; break;
-    case DType::U32: least = 0, most = 4294967295; break;
-    case DType::I16: least = -32768, most = 32767; break;
-    case DType::I32: least = std::numeric_limits<int32_t>::min(), most = std::numeric_limits<int32_t>::max(); break;
-    default: break;
+    case DType::U8:
+      least = 0, most = 255;
+      break;
+    case DType::U32:
+      least = 0, most = 4294967295;
+      break;
+    case DType::I16:
+      least = -32768, most = 32767;
+      break;
+    case DType::I32:
+      least = std::numeric_limits<int32_t>::min(), most = std::numeric_limits<int32_t>::max();
+      break;
+    default:
+      break;
   }
   std::vector<int64_t> out = {0, 1, 2, 3, least, most, least + 1, most - 1};
   if (least < 0) out.insert(out.end(), {-1, -2, -3});

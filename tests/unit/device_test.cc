@@ -19,14 +19,16 @@ TEST(Device, ParsesAndPrints) {
 }
 
 TEST(Device, RefusesTheRest) {
-  for (const char* text : {"", "gpu", "cpu:0", "cuda:", "cuda:-1", "cuda:x", "cuda:0x", "cuda:256", "emu", "emu:",
-                           "emu:1100", "emu:gfx", "emu:gfx1100:0", "emu:gfx11000000000000", "rocm:0 "})
+  for (const char* text :
+       {"", "gpu", "cpu:0", "cuda:", "cuda:-1", "cuda:x", "cuda:0x", "cuda:256", "emu", "emu:", "emu:1100",
+        "emu:gfx", "emu:gfx1100:0", "emu:gfx11000000000000", "rocm:0 "})
     EXPECT_ERROR(Device::parse(text), InvalidArgument, "(accepted: cpu, cuda:0, rocm:0, emu:gfx1100)");
 }
 
 TEST(Device, PlannedOnesSaySo) {
   for (const char* text : {"cuda:0", "rocm:0", "emu:gfx1100"})
-    EXPECT_ERROR(Tensor::zeros({2}, DType::F32, Device::parse(text)), Unsupported, "comes in a later one. Use cpu");
+    EXPECT_ERROR(Tensor::zeros({2}, DType::F32, Device::parse(text)), Unsupported,
+                 "comes in a later one. Use cpu");
 }
 
 }  // namespace

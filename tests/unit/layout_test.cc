@@ -8,7 +8,9 @@
 namespace beeswax {
 namespace {
 
-std::vector<int64_t> strides_of(const Layout& layout) { return {layout.strides().begin(), layout.strides().end()}; }
+std::vector<int64_t> strides_of(const Layout& layout) {
+  return {layout.strides().begin(), layout.strides().end()};
+}
 
 TEST(Layout, Contiguity) {
   const Layout dense(Shape{2, 3, 4});
@@ -20,7 +22,7 @@ TEST(Layout, Contiguity) {
   EXPECT_FALSE(dense.narrow(1, 0, 2).is_contiguous());
   EXPECT_TRUE(dense.narrow(0, 0, 1).narrow(1, 0, 2).is_contiguous());
   EXPECT_TRUE(Layout(Shape{1, 5}).transpose(0, 1).is_contiguous());  // nor do axes of size 1
-  EXPECT_TRUE(dense.narrow(1, 0, 0).is_contiguous());                 // an empty tensor always is
+  EXPECT_TRUE(dense.narrow(1, 0, 0).is_contiguous());                // an empty tensor always is
   EXPECT_TRUE(Layout(Shape{}).is_contiguous());
 }
 

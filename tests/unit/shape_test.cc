@@ -26,7 +26,8 @@ TEST(Shape, NormalizesAxes) {
   const Shape shape{2, 3};
   EXPECT_EQ(shape.axis(-1, "t"), 1);
   EXPECT_EQ(shape.axis(0, "t"), 0);
-  EXPECT_ERROR(shape.axis(2, "sum"), DimOutOfRange, "[sum] axis 2 is out of range for shape [2, 3] (accepted: -2 to 1)");
+  EXPECT_ERROR(shape.axis(2, "sum"), DimOutOfRange,
+               "[sum] axis 2 is out of range for shape [2, 3] (accepted: -2 to 1)");
   EXPECT_ERROR(Shape().axis(0, "sum"), DimOutOfRange, "a scalar has no axes");
 }
 

@@ -33,7 +33,10 @@ TEST(ThreadPool, NestedCallsRunInline) {
 TEST(ThreadPool, RethrowsAndStaysUsable) {
   ThreadPool pool(3);
   for (int round = 0; round < 50; ++round) {
-    EXPECT_THROW(pool.parallel_for(100, [&](int64_t task) { if (task == 37) throw std::runtime_error("37"); }),
+    EXPECT_THROW(pool.parallel_for(100,
+                                   [&](int64_t task) {
+                                     if (task == 37) throw std::runtime_error("37");
+                                   }),
                  std::runtime_error);
     std::atomic<int> count{0};
     pool.parallel_for(100, [&](int64_t) { count.fetch_add(1); });

@@ -68,7 +68,8 @@ class CpuBackend final : public Backend {
   void upsample(const UpsampleShape& shape, const Operand& x, const Target& out) override;
 
   // quantized.cc
-  void quantize(QuantType type, const Operand& x, std::span<const float> importance, Storage& blocks) override;
+  void quantize(QuantType type, const Operand& x, std::span<const float> importance,
+                Storage& blocks) override;
   void dequantize(QuantType type, const Storage& blocks, const Target& out) override;
   void quantized_matmul(QuantType type, const Operand& x, const Storage& blocks, const Target& out) override;
 };

@@ -9,24 +9,29 @@ DType compute_dtype(DType dtype) {
   switch (dtype) {
     case DType::F16:
     case DType::BF16:
-    case DType::F8E4M3: return DType::F32;
-    default: return dtype;
+    case DType::F8E4M3:
+      return DType::F32;
+    default:
+      return dtype;
   }
 }
 
 size_t compute_index(DType compute) {
   switch (compute) {
 #define BW_X(Name, ctype) \
-  case DType::Name: return static_cast<size_t>(ComputeType::Name);
+  case DType::Name:       \
+    return static_cast<size_t>(ComputeType::Name);
     BW_COMPUTE_TYPES(BW_X)
 #undef BW_X
-    default: fail(ErrorKind::Internal, "cpu", dtype_name(compute), " has no loops");
+    default:
+      fail(ErrorKind::Internal, "cpu", dtype_name(compute), " has no loops");
   }
 }
 
 ChunkInput::ChunkInput(const Argument& argument, DType wanted) {
   if (argument.is_scalar()) {
-    // A number is rounded to the tensor's dtype first, then widened, so that it equals a tensor of that number.
+    // A number is rounded to the tensor's dtype first, then widened, so that it equals a tensor of that
+    // number.
     alignas(8) std::byte widened[8];
     const ScalarBytes element(argument.scalar, argument.operand.dtype);
     const CastLoop convert = conversion(argument.operand.dtype, wanted);

@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 // ChunkRun: how an elementwise operation walks its tensors.
 //
-// The output's elements are split into tasks of a fixed size, and a task into chunks that fit the first cache.
-// For each chunk every input is handed over as a dense run of its compute type: in place where it already is
-// one, else gathered by its strides and widened into a buffer. The loop's result goes straight to the output,
-// or through a buffer where it must be narrowed or is streamed past the caches. So there is one loop per
-// operation and compute type; strides, dtypes and broadcasting cost a pass over the first cache each.
+// The output's elements are split into tasks of a fixed size, and a task into chunks that fit the first
+// cache. For each chunk every input is handed over as a dense run of its compute type: in place where it
+// already is one, else gathered by its strides and widened into a buffer. The loop's result goes straight to
+// the output, or through a buffer where it must be narrowed or is streamed past the caches. So there is one
+// loop per operation and compute type; strides, dtypes and broadcasting cost a pass over the first cache
+// each.
 #pragma once
 
 #include <array>
@@ -37,8 +38,8 @@ class ChunkInput {
   ChunkInput(const Argument& argument, DType wanted);
   /// Elements [begin, begin + count) of the output's order, dense and of the wanted dtype.
   template <int N>
-  const void* fetch(const Nest<N>& nest, const NestPosition<N>& position, size_t k, int64_t begin, int64_t count,
-                    std::byte* gathered, std::byte* widened) const {
+  const void* fetch(const Nest<N>& nest, const NestPosition<N>& position, size_t k, int64_t begin,
+                    int64_t count, std::byte* gathered, std::byte* widened) const {
     if (base_ == nullptr) return scalar_block_.data();
     const std::byte* from = base_ + begin * static_cast<int64_t>(bytes_);
     if (nest.dense(k)) {
@@ -66,7 +67,8 @@ class ChunkInput {
   alignas(64) std::array<std::byte, kMostChunk * 8> scalar_block_;
 };
 
-/// Calls loop(inputs, output, count, begin) for every chunk of `out`. `loop_out` is the dtype the loop writes.
+/// Calls loop(inputs, output, count, begin) for every chunk of `out`. `loop_out` is the dtype the loop
+/// writes.
 template <int N, class Loop>
 void run_chunks(const std::array<const Argument*, N>& arguments, const std::array<DType, N>& wanted,
                 const Target& out, DType loop_out, const Loop& loop) {

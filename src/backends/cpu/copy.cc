@@ -33,11 +33,13 @@ void copy_dense(std::byte* out, const std::byte* from, size_t bytes) {
 int transposed_axis(const Nest<2>& nest) {
   if (nest.rank < 2 || nest.strides[kOut][nest.last()] != 1 || nest.strides[kIn][nest.last()] <= 1) return -1;
   for (int axis = 0; axis < nest.rank - 1; ++axis)
-    if (nest.strides[kIn][static_cast<size_t>(axis)] == 1 && nest.dims[static_cast<size_t>(axis)] >= 8) return axis;
+    if (nest.strides[kIn][static_cast<size_t>(axis)] == 1 && nest.dims[static_cast<size_t>(axis)] >= 8)
+      return axis;
   return -1;
 }
 
-// The plane of `axis` (rows) and the innermost axis (columns) is one transpose; the other axes are looped over.
+// The plane of `axis` (rows) and the innermost axis (columns) is one transpose; the other axes are looped
+// over.
 void copy_transposed(const Nest<2>& nest, int axis, std::byte* out, const std::byte* from, size_t bytes) {
   const auto row_axis = static_cast<size_t>(axis);
   const int64_t rows = nest.dims[row_axis];
@@ -58,8 +60,9 @@ void copy_transposed(const Nest<2>& nest, int axis, std::byte* out, const std::b
       in_at += index * nest.strides[kIn][a];
       out_at += index * nest.strides[kOut][a];
     }
-    copy_kernels().transpose[size_class(bytes)](out + out_at * size, nest.strides[kOut][row_axis], from + in_at * size,
-                                                nest.strides[kIn][nest.last()], std::min(row_block, rows - row), cols);
+    copy_kernels().transpose[size_class(bytes)](out + out_at * size, nest.strides[kOut][row_axis],
+                                                from + in_at * size, nest.strides[kIn][nest.last()],
+                                                std::min(row_block, rows - row), cols);
   });
 }
 

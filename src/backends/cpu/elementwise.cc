@@ -35,7 +35,8 @@ constexpr std::string_view kBinaryNames[] = {
   const std::array<std::byte, 8> zero{};
   int64_t at = 0;
   for (; at < nest.count; ++at, position.advance(1))
-    if (std::memcmp(b.operand.data() + position.offset(0) * static_cast<int64_t>(bytes), zero.data(), bytes) == 0)
+    if (std::memcmp(b.operand.data() + position.offset(0) * static_cast<int64_t>(bytes), zero.data(),
+                    bytes) == 0)
       break;
   fail(ErrorKind::DivisionByZero, name, "integer division by zero at element ", at, " of the divisor ",
        layout.shape(), " ", dtype_name(b.operand.dtype));
@@ -76,7 +77,8 @@ void CpuBackend::binary(BinaryOp op, const Argument& a, const Argument& b, const
   const BinaryLoop loop = binary_kernels().loops[compute_index(compute)][static_cast<size_t>(op)];
   std::atomic<int64_t> broken{0};
   run_chunks<2>({&a, &b}, {compute, compute}, out, compute, [&](const auto& in, void* y, int64_t count) {
-    if (const int64_t n = loop(in[0], in[1], y, count); n != 0) broken.fetch_add(n, std::memory_order_relaxed);
+    if (const int64_t n = loop(in[0], in[1], y, count); n != 0)
+      broken.fetch_add(n, std::memory_order_relaxed);
   });
   if (broken.load() != 0) report_zero_divisor(kBinaryNames[static_cast<size_t>(op)], b);
 }
@@ -105,8 +107,8 @@ void CpuBackend::where(const Operand& condition, const Operand& on_true, const O
                     const int64_t run = std::min<int64_t>(1024, count - at);
                     mask_loop(static_cast<const std::byte*>(in[0]) + at * wide, mask, run);
                     select(mask, static_cast<const std::byte*>(in[1]) + at * bytes,
-                           static_cast<const std::byte*>(in[2]) + at * bytes, static_cast<std::byte*>(y) + at * bytes,
-                           run);
+                           static_cast<const std::byte*>(in[2]) + at * bytes,
+                           static_cast<std::byte*>(y) + at * bytes, run);
                   }
                 });
 }

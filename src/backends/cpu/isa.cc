@@ -59,9 +59,12 @@ void set_isa(Isa level) {
 
 std::string_view isa_name(Isa level) {
   switch (level) {
-    case Isa::v4: return "v4";
-    case Isa::v3: return "v3";
-    case Isa::base: break;
+    case Isa::v4:
+      return "v4";
+    case Isa::v3:
+      return "v3";
+    case Isa::base:
+      break;
   }
   return "base";
 }

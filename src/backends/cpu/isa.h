@@ -28,21 +28,32 @@ bool has_vnni();
 // BW_KERNEL_TABLE(Type, name): declares, for every level, `const Type& name()` inside the level's namespace
 // (defined by kernels/<name>.cc) and, here, `const Type& name()` which picks the level in use.
 #if defined(BW_ISA_LEVELS)
-#define BW_KERNEL_TABLE(Type, name)              \
-  namespace isa_base { const Type& name(); }     \
-  namespace isa_v3 { const Type& name(); }       \
-  namespace isa_v4 { const Type& name(); }       \
-  inline const Type& name() {                    \
-    switch (isa()) {                             \
-      case Isa::v4: return isa_v4::name();       \
-      case Isa::v3: return isa_v3::name();       \
-      case Isa::base: break;                     \
-    }                                            \
-    return isa_base::name();                     \
+#define BW_KERNEL_TABLE(Type, name) \
+  namespace isa_base {              \
+  const Type& name();               \
+  }                                 \
+  namespace isa_v3 {                \
+  const Type& name();               \
+  }                                 \
+  namespace isa_v4 {                \
+  const Type& name();               \
+  }                                 \
+  inline const Type& name() {       \
+    switch (isa()) {                \
+      case Isa::v4:                 \
+        return isa_v4::name();      \
+      case Isa::v3:                 \
+        return isa_v3::name();      \
+      case Isa::base:               \
+        break;                      \
+    }                               \
+    return isa_base::name();        \
   }
 #else
-#define BW_KERNEL_TABLE(Type, name)          \
-  namespace isa_base { const Type& name(); } \
+#define BW_KERNEL_TABLE(Type, name) \
+  namespace isa_base {              \
+  const Type& name();               \
+  }                                 \
   inline const Type& name() { return isa_base::name(); }
 #endif
 

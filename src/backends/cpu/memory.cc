@@ -31,7 +31,8 @@ struct SizeClass {
   }
 };
 
-// Small blocks that a thread freed and may use again without a lock. A freed block holds the link to the next.
+// Small blocks that a thread freed and may use again without a lock. A freed block holds the link to the
+// next.
 class ThreadCache {
  public:
   static constexpr size_t kLargest = size_t{1} << 20;

@@ -43,10 +43,14 @@ struct Codes {
     static const Codes e3m2 = minifloat(3, 2, 3);
     static const Codes e2m1 = minifloat(2, 1, 1);
     switch (dtype) {
-      case DType::F8E8M0: return e8m0;
-      case DType::F6E2M3: return e2m3;
-      case DType::F6E3M2: return e3m2;
-      default: return e2m1;
+      case DType::F8E8M0:
+        return e8m0;
+      case DType::F6E2M3:
+        return e2m3;
+      case DType::F6E3M2:
+        return e3m2;
+      default:
+        return e2m1;
     }
   }
 

@@ -6,8 +6,9 @@
 
 namespace beeswax::cpu {
 
-/// One side is a storage dtype, dense. Decoding is exact and goes to any dtype; encoding takes f32 and narrower
-/// floats, rounds to nearest even and saturates (f8e8m0: to the nearest power of two; what is negative is NaN).
+/// One side is a storage dtype, dense. Decoding is exact and goes to any dtype; encoding takes f32 and
+/// narrower floats, rounds to nearest even and saturates (f8e8m0: to the nearest power of two; what is
+/// negative is NaN).
 void cast_storage(const Operand& x, const Target& out);
 
 }  // namespace beeswax::cpu

@@ -38,7 +38,8 @@ int default_threads() {
     const char* end = text + std::strlen(text);
     const auto [stop, error] = std::from_chars(text, end, threads);
     if (error != std::errc() || stop != end || threads < 1 || threads > 1024)
-      fail(ErrorKind::InvalidArgument, "threads", "BEESWAX_THREADS=", text, " is not a number from 1 to 1024");
+      fail(ErrorKind::InvalidArgument, "threads", "BEESWAX_THREADS=", text,
+           " is not a number from 1 to 1024");
     return threads;
   }
   cpu_set_t allowed;

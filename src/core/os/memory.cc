@@ -31,7 +31,8 @@ size_t physical_memory_bytes() {
   static const size_t bytes = [] {
     const auto pages = sysconf(_SC_PHYS_PAGES);
     const auto page = sysconf(_SC_PAGESIZE);
-    size_t total = pages > 0 && page > 0 ? static_cast<size_t>(pages) * static_cast<size_t>(page) : size_t{8} << 30;
+    size_t total =
+        pages > 0 && page > 0 ? static_cast<size_t>(pages) * static_cast<size_t>(page) : size_t{8} << 30;
     rlimit limit{};
     if (getrlimit(RLIMIT_AS, &limit) == 0 && limit.rlim_cur != RLIM_INFINITY)
       total = std::min(total, static_cast<size_t>(limit.rlim_cur));

@@ -6,7 +6,8 @@
 
 namespace beeswax::os {
 
-/// 64-byte aligned (page aligned from 1 MiB, on huge pages where the system has them); null when there is none.
+/// 64-byte aligned (page aligned from 1 MiB, on huge pages where the system has them); null when there is
+/// none.
 void* allocate_pages(size_t bytes);
 void free_pages(void* data, size_t bytes);
 

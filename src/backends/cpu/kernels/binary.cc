@@ -11,12 +11,12 @@ namespace {
 enum class Dtypes { Float, Number };
 enum class Guard { None, NonZero };
 
-#define BW_BINARY(Name, method, dtypes, expr, ...)  \
-  struct Name##Row {                                \
-    template <class T>                              \
-    BW_MEMBER_FN static T apply(T x, T y) {         \
-      return static_cast<T>(expr);                  \
-    }                                               \
+#define BW_BINARY(Name, method, dtypes, expr, ...) \
+  struct Name##Row {                               \
+    template <class T>                             \
+    BW_MEMBER_FN static T apply(T x, T y) {        \
+      return static_cast<T>(expr);                 \
+    }                                              \
   };
 #include "tables/binary.def"
 

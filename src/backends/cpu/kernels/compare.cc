@@ -5,12 +5,12 @@
 namespace beeswax::cpu::BW_ISA {
 namespace {
 
-#define BW_COMPARE(Name, method, expr, ...)            \
-  struct Name##Row {                                   \
-    template <class T>                                 \
-    BW_MEMBER_FN static bool apply(T x, T y) {         \
-      return expr;                                     \
-    }                                                  \
+#define BW_COMPARE(Name, method, expr, ...)    \
+  struct Name##Row {                           \
+    template <class T>                         \
+    BW_MEMBER_FN static bool apply(T x, T y) { \
+      return expr;                             \
+    }                                          \
   };
 #include "tables/binary.def"
 
@@ -53,8 +53,8 @@ constexpr void fill_row(CompareLoop* loops) {
 
 constexpr CompareKernels make_table() {
   CompareKernels table{};
-#define BW_X(Name, ctype)                                                   \
-  fill_row<ctype>(table.loops[static_cast<size_t>(ComputeType::Name)]);     \
+#define BW_X(Name, ctype)                                               \
+  fill_row<ctype>(table.loops[static_cast<size_t>(ComputeType::Name)]); \
   table.affine[static_cast<size_t>(ComputeType::Name)] = affine_loop<ctype>;
   BW_COMPUTE_TYPES(BW_X)
 #undef BW_X

@@ -14,5 +14,6 @@ inline constexpr size_t kComputeTypes = 7;
 }  // namespace beeswax::cpu
 
 // BW_COMPUTE_TYPES(X) calls X(Name, ctype) for each compute type in the enum's order.
-#define BW_COMPUTE_INT_TYPES(X) X(U8, uint8_t) X(U32, uint32_t) X(I16, int16_t) X(I32, int32_t) X(I64, int64_t)
+#define BW_COMPUTE_INT_TYPES(X) \
+  X(U8, uint8_t) X(U32, uint32_t) X(I16, int16_t) X(I32, int32_t) X(I64, int64_t)
 #define BW_COMPUTE_TYPES(X) BW_COMPUTE_INT_TYPES(X) X(F32, float) X(F64, double)

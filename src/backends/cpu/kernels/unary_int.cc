@@ -20,7 +20,8 @@ template <class T>
 constexpr void fill_row(UnaryLoop* loops) {
   size_t i = 0;
 #define BW_UNARY(Name, method, dtypes, ...) loops[i++] = int_loop<T, Name##Row, Dtypes::dtypes>();
-#define BW_UNARY_PARAM(Name, method, param, dtypes, ...) loops[i++] = int_loop<T, Name##Row, Dtypes::dtypes>();
+#define BW_UNARY_PARAM(Name, method, param, dtypes, ...) \
+  loops[i++] = int_loop<T, Name##Row, Dtypes::dtypes>();
 #include "tables/unary.def"
 }
 
