@@ -1,11 +1,214 @@
 // SPDX-License-Identifier: Apache-2.0
+// Quantized weights: conversions, and products with activations. A product first quantizes each activation
+// row once. Few rows then meet the weights as they lie in memory, so that generating a token reads every
+// weight byte once; from kPanelFrom rows on, groups of weight rows are unpacked into panels that serve all
+// activations. Every output element is computed alone and in one order, so it depends neither on threads nor
+// on batch-mates.
+#include "backends/cpu/kernels/quantized.h"
+
+#include <algorithm>
+#include <memory>
+
 #include "backends/cpu/backend.h"
 #include "core/fail.h"
+#include "core/thread_pool.h"
 
 namespace beeswax::cpu {
+namespace {
 
-void CpuBackend::quantize(QuantType, const Operand&, std::span<const float>, Storage&) { fail(ErrorKind::Unsupported, "quantize", "not on the CPU yet"); }
-void CpuBackend::dequantize(QuantType, const Storage&, const Target&) { fail(ErrorKind::Unsupported, "dequantize", "not on the CPU yet"); }
-void CpuBackend::quantized_matmul(QuantType, const Operand&, const Storage&, const Target&) { fail(ErrorKind::Unsupported, "quantized_matmul", "not on the CPU yet"); }
+constexpr int64_t kPanelFrom = 4;  // activation rows
+constexpr int64_t kPanelCache =
+    384 << 10;                            // bytes of panels that one task keeps: part of a second-level cache
+constexpr int64_t kActivationBlock = 64;  // activation rows that pass over these panels together
+
+/// Memory of one thread for one purpose, kept between calls; grows to the largest size asked for.
+template <class T, int kPurpose>
+T* scratch(int64_t count) {
+  struct Free {
+    void operator()(void* memory) const { ::operator delete(memory, std::align_val_t{64}); }
+  };
+  thread_local std::unique_ptr<void, Free> memory;
+  thread_local int64_t bytes = 0;
+  const int64_t wanted = count * static_cast<int64_t>(sizeof(T));
+  if (wanted > bytes) {
+    memory.reset();
+    bytes = 0;
+    memory.reset(::operator new(static_cast<size_t>(wanted), std::align_val_t{64}));
+    bytes = wanted;
+  }
+  return static_cast<T*>(memory.get());
+}
+
+/// Floats to the output's dtype at element `at`.
+void narrow(const float* from, int64_t count, DType dtype, std::byte* out, int64_t at) {
+  if (dtype == DType::F16) {
+    quantized_kernels().narrow_f16(from, reinterpret_cast<uint16_t*>(out) + at, count);
+  } else {
+    quantized_kernels().narrow_bf16(from, reinterpret_cast<uint16_t*>(out) + at, count);
+  }
+}
+
+/// A row of activations as floats: itself, or widened into scratch.
+const float* widened_row(const Operand& x, int64_t row, int64_t k) {
+  if (x.dtype == DType::F32) return reinterpret_cast<const float*>(x.data()) + row * k;
+  float* floats = scratch<float, 0>(k);
+  const auto* halves = reinterpret_cast<const uint16_t*>(x.data()) + row * k;
+  if (x.dtype == DType::F16) {
+    quantized_kernels().widen_f16(halves, floats, k);
+  } else {
+    quantized_kernels().widen_bf16(halves, floats, k);
+  }
+  return floats;
+}
+
+/// What a product works on.
+struct Product {
+  const QuantizedDotKernels& kernels;
+  size_t type;
+  const std::byte* weights;
+  int64_t n, k, m;
+  int64_t row_bytes;
+  const std::byte* activations;
+  int64_t activation_stride;
+  DType dtype;
+  std::byte* out;
+
+  const std::byte* weight_row(int64_t row) const { return weights + row * row_bytes; }
+  const std::byte* activation(int64_t row) const { return activations + row * activation_stride; }
+  float* floats_at(int64_t row, int64_t column) const {
+    return reinterpret_cast<float*>(out) + row * n + column;
+  }
+};
+
+/// Weight rows [begin, end) times all activations, from the blocks in memory.
+void product_of_rows(const Product& p, int64_t begin, int64_t end) {
+  // With several activations, as many weight rows at a time as stay in the first-level cache.
+  const int64_t step = p.m == 1 ? end - begin : std::max<int64_t>(1, 8192 / p.row_bytes);
+  for (int64_t row = begin; row < end; row += step) {
+    const int64_t rows = std::min(step, end - row);
+    for (int64_t a = 0; a < p.m; ++a) {
+      const bool direct = p.dtype == DType::F32;
+      float* to = direct ? p.floats_at(a, row) : scratch<float, 1>(rows);
+      p.kernels.rows[p.type](p.weight_row(row), rows, p.k, p.activation(a), to);
+      if (!direct) narrow(to, rows, p.dtype, p.out, a * p.n + row);
+    }
+  }
+}
+
+/// The same through panels, for activations [first, last).
+void product_of_panels(const Product& p, int64_t begin, int64_t end, int64_t first, int64_t last) {
+  const int64_t height = p.kernels.panel_rows;
+  const int64_t bytes = p.kernels.panel_bytes[p.type](p.k);
+  const int64_t panels = (end - begin + height - 1) / height;
+  auto* memory = scratch<std::byte, 2>(panels * bytes);
+  for (int64_t i = 0; i < panels; ++i)
+    p.kernels.pack[p.type](p.weight_row(begin + i * height), std::min(height, end - begin - i * height), p.k,
+                           memory + i * bytes);
+  for (int64_t a = first; a < last; a += kActivationBlock) {
+    const int64_t count = std::min(kActivationBlock, last - a);
+    for (int64_t i = 0; i < panels; ++i) {
+      const int64_t row = begin + i * height, rows = std::min(height, end - row);
+      if (p.dtype == DType::F32) {
+        p.kernels.panel[p.type](memory + i * bytes, rows, p.k, p.activation(a), count, p.floats_at(a, row),
+                                p.n);
+        continue;
+      }
+      float* floats = scratch<float, 1>(count * height);
+      p.kernels.panel[p.type](memory + i * bytes, rows, p.k, p.activation(a), count, floats, height);
+      for (int64_t c = 0; c < count; ++c)
+        narrow(floats + c * height, rows, p.dtype, p.out, (a + c) * p.n + row);
+    }
+  }
+}
+
+void multiply_panels(const Product& p) {
+  const int64_t height = p.kernels.panel_rows;
+  const int64_t threads = ThreadPool::global().threads();
+  const int64_t panels = (p.n + height - 1) / height;
+  int64_t group = std::clamp<int64_t>(kPanelCache / p.kernels.panel_bytes[p.type](p.k), 1, 8);
+  group = std::max<int64_t>(1, std::min(group, panels / (2 * threads)));
+  const int64_t groups = (panels + group - 1) / group;
+  // Few panels: several tasks share one and split the activations.
+  int64_t parts = groups >= threads ? 1 : (2 * threads + groups - 1) / groups;
+  parts = std::min(parts, (p.m + kActivationBlock - 1) / kActivationBlock);
+  const int64_t part = ((p.m + parts - 1) / parts + 7) / 8 * 8;
+  ThreadPool::global().parallel_for(groups * parts, [&](int64_t task) {
+    const int64_t begin = task / parts * group * height;
+    const int64_t first = std::min(p.m, task % parts * part);
+    product_of_panels(p, begin, std::min(p.n, begin + group * height), first, std::min(p.m, first + part));
+  });
+}
+
+}  // namespace
+
+void CpuBackend::quantize(QuantType type, const Operand& x, std::span<const float> importance,
+                          Storage& blocks) {
+  const QuantTraits& traits = quant_traits(type);
+  const auto convert = quantized_kernels().quantize[static_cast<size_t>(type)];
+  const Shape& shape = x.layout->shape();
+  const int64_t elements = traits.block_elements;
+  const int64_t per_row = shape[shape.rank() - 1] / elements;
+  const auto* from = reinterpret_cast<const float*>(x.data());
+  std::byte* to = blocks.data();
+  const int64_t grain = elements == 256 ? 16 : 1024;  // a K format's block costs about as much as 100 others
+  parallel_ranges(shape.elem_count() / elements, grain, [&](int64_t begin, int64_t end) {
+    while (begin < end) {  // up to the end of each row, where the weights begin anew
+      const int64_t column = begin % per_row;
+      const int64_t count = importance.empty() ? end - begin : std::min(end - begin, per_row - column);
+      convert(from + begin * elements, importance.empty() ? nullptr : importance.data() + column * elements,
+              to + begin * traits.block_bytes, count);
+      begin += count;
+    }
+  });
+}
+
+void CpuBackend::dequantize(QuantType type, const Storage& blocks, const Target& out) {
+  const QuantTraits& traits = quant_traits(type);
+  const auto convert = quantized_kernels().dequantize[static_cast<size_t>(type)];
+  const int64_t elements = traits.block_elements;
+  const int64_t count = out.layout->shape().elem_count() / elements;
+  const int64_t grain = 32768 / elements;
+  parallel_ranges(count, grain, [&](int64_t begin, int64_t end) {
+    const std::byte* from = blocks.data() + begin * traits.block_bytes;
+    if (out.dtype == DType::F32) {
+      convert(from, reinterpret_cast<float*>(out.data()) + begin * elements, end - begin);
+      return;
+    }
+    const int64_t step = 2048 / elements;
+    float floats[2048];
+    for (int64_t b = begin; b < end; b += step, from += step * traits.block_bytes) {
+      const int64_t some = std::min(step, end - b);
+      convert(from, floats, some);
+      narrow(floats, some * elements, out.dtype, out.data(), b * elements);
+    }
+  });
+}
+
+void CpuBackend::quantized_matmul(QuantType type, const Operand& x, const Storage& blocks,
+                                  const Target& out) {
+  const Shape& shape = x.layout->shape();
+  const int64_t k = shape[shape.rank() - 1], m = shape.elem_count() / k;
+  const Shape& out_shape = out.layout->shape();
+  const int64_t n = out_shape[out_shape.rank() - 1];
+  const QuantizedDotKernels& kernels = quantized_dot_kernels();
+  const bool blocks_of_256 = quant_traits(type).block_elements == 256;
+  const int64_t stride = activation_layout(blocks_of_256, k).stride;
+  const detail::Ref<Storage> activations = allocate(static_cast<size_t>(m * stride));
+  const auto prepare = kernels.prepare[blocks_of_256 ? 1 : 0];
+  parallel_ranges(m, std::max<int64_t>(1, 16384 / k), [&](int64_t begin, int64_t end) {
+    for (int64_t row = begin; row < end; ++row)
+      prepare(widened_row(x, row, k), k, activations->data() + row * stride);
+  });
+  const auto id = static_cast<size_t>(type);
+  const auto row_bytes = static_cast<int64_t>(quant_bytes(type, static_cast<size_t>(k)));
+  const Product product{kernels, id,        blocks.data(), n, k, m, row_bytes, activations->data(),
+                        stride,  out.dtype, out.data()};
+  if (m >= kPanelFrom && kernels.panel_rows > 0 && kernels.panel[id] != nullptr) {
+    multiply_panels(product);
+  } else {
+    parallel_ranges(n, std::max<int64_t>(8, 65536 / row_bytes),
+                    [&](int64_t begin, int64_t end) { product_of_rows(product, begin, end); });
+  }
+}
 
 }  // namespace beeswax::cpu

@@ -1,0 +1,77 @@
+// SPDX-License-Identifier: Apache-2.0
+// Loops over the block formats, indexed by QuantType. Conversions give the same bits at every level. So do
+// the products: the sums inside a block are integers and exact, and their float products are added in one
+// order, written down at QuantizedDotKernels.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+
+#include "backends/cpu/isa.h"
+#include "beeswax/portable.h"
+#include "beeswax/qtensor_type.h"
+
+namespace beeswax::cpu {
+
+struct QuantizedKernels {
+  void (*dequantize[kQuantTypeCount])(const void* blocks, float* out, int64_t count);
+  /// `importance` has one weight per element, or is null. `count` is in blocks.
+  void (*quantize[kQuantTypeCount])(const float* x, const float* importance, void* blocks, int64_t count);
+  void (*widen_f16)(const uint16_t* from, float* out, int64_t count);
+  void (*widen_bf16)(const uint16_t* from, float* out, int64_t count);
+  void (*narrow_f16)(const float* from, uint16_t* out, int64_t count);
+  void (*narrow_bf16)(const float* from, uint16_t* out, int64_t count);
+};
+
+BW_KERNEL_TABLE(QuantizedKernels, quantized_kernels)
+
+/// An activation row quantized to bytes for integer products. As Q8_0 for the formats with blocks of 32 and
+/// as Q8_K for those of 256, but with float scales and in separate arrays: bytes (a multiple of 256 of them,
+/// zeros past the end), one scale per block, and the byte sums of each 32 (each 16 for blocks of 256).
+struct ActivationLayout {
+  int64_t padded;    // bytes
+  int64_t scale_at;  // offset of the scales, floats
+  int64_t sum_at;    // offset of the sums, int16
+  int64_t stride;    // of one row, a multiple of 64
+};
+
+BW_FN ActivationLayout activation_layout(bool blocks_of_256, int64_t k) {
+  const int64_t padded = (k + 255) / 256 * 256;
+  const int64_t sum_at = padded + padded / (blocks_of_256 ? 256 : 32) * 4;
+  const int64_t end = sum_at + padded / (blocks_of_256 ? 16 : 32) * 2;
+  return {padded, padded, sum_at, (end + 63) / 64 * 64};
+}
+
+/// Weights times activations. The order of float additions, which every function of every level keeps:
+///   blocks of 32:   block b adds (d_w d_y) * sum [+ m_w (d_y sum_y)] to lane b mod 8; at the end lanes l and
+///   l+4
+///                   are added, then l and l+2, then the last two;
+///   blocks of 256:  blocks add (d_w d_y) * sum [- (dmin_w d_y) * sum_of_minima] one after the other.
+struct QuantizedDotKernels {
+  /// Quantizes k values; [0] for blocks of 32, [1] for blocks of 256. A NaN or infinity makes its block NaN.
+  void (*prepare[2])(const float* x, int64_t k, std::byte* row);
+  /// out[r] = weight row r . y, r < rows.
+  void (*rows[kQuantTypeCount])(const std::byte* weights, int64_t rows, int64_t k, const std::byte* y,
+                                float* out);
+
+  /// For many activation rows: `panel_rows` weight rows are unpacked once and used for all of them. Null
+  /// where a format or level has no such kernel.
+  int panel_rows;
+  int64_t (*panel_bytes[kQuantTypeCount])(int64_t k);
+  /// rows <= panel_rows; the panel is aligned to 64.
+  void (*pack[kQuantTypeCount])(const std::byte* weights, int64_t rows, int64_t k, std::byte* panel);
+  /// out[a * out_stride + r] = panel row r . activation a, a < m, r < rows.
+  void (*panel[kQuantTypeCount])(const std::byte* panel, int64_t rows, int64_t k,
+                                 const std::byte* activations, int64_t m, float* out, int64_t out_stride);
+};
+
+BW_KERNEL_TABLE(QuantizedDotKernels, quantized_dot_kernels)
+
+#if defined(BW_ISA_LEVELS)
+namespace isa_v4 {
+/// What quantized_dot_kernels() gives on a machine without the 8-bit dot-product instructions.
+const QuantizedDotKernels& quantized_dot_kernels_without_vnni();
+}  // namespace isa_v4
+#endif
+
+}  // namespace beeswax::cpu

@@ -1,0 +1,136 @@
+// SPDX-License-Identifier: Apache-2.0
+// Quantized weights: what may be asked of them, and the tensors that come out.
+#include <cmath>
+
+#include "beeswax/qtensor.h"
+#include "ops/common.h"
+
+namespace beeswax {
+namespace {
+
+/// The blocks of a shape as bytes, [rows, bytes of a row]; refuses shapes that the format cannot have.
+Shape block_shape(std::string_view operation, const Shape& shape, QuantType type) {
+  const QuantTraits& traits = quant_traits(type);
+  if (shape.rank() == 0)
+    fail(ErrorKind::ShapeMismatch, operation, traits.name,
+         " needs at least one axis to cut into blocks, got a scalar");
+  const int64_t last = shape[shape.rank() - 1];
+  if (last % traits.block_elements != 0)
+    fail(ErrorKind::ShapeMismatch, operation, traits.name, " cuts the last axis into blocks of ",
+         traits.block_elements, "; shape ", shape, " ends in ", last, ", which is not a multiple of that");
+  const int64_t rows = last == 0 ? 0 : shape.elem_count() / last;
+  return {rows, last / traits.block_elements * traits.block_bytes};
+}
+
+void check_importance(const Tensor& x, QuantType type, std::span<const float> importance) {
+  constexpr std::string_view kName = "quantize_imatrix";
+  if (!quant_traits(type).imatrix)
+    fail(ErrorKind::Unsupported, kName, quant_name(type), " has no importance-matrix quantization (",
+#define BW_QUANT_Yes(name) #name " "
+#define BW_QUANT_No(name) ""
+#define BW_QUANT(Name, name, id, elements, bytes, partner, imatrix) BW_QUANT_##imatrix(name)
+#include "tables/quants.def"
+         "have it)");
+  const int64_t columns = x.rank() == 0 ? 1 : x.dim(-1);
+  if (static_cast<int64_t>(importance.size()) != columns)
+    fail(ErrorKind::ShapeMismatch, kName, "needs one weight per element of the last axis: ", columns, " for ",
+         x.describe(), ", got ", importance.size());
+  for (size_t i = 0; i < importance.size(); ++i)
+    if (!std::isfinite(importance[i]) || importance[i] < 0)
+      fail(ErrorKind::InvalidArgument, kName, "weight ", i, " is ", importance[i],
+           "; weights are finite and not negative");
+}
+
+/// A new u8 tensor holding the blocks of x.
+Tensor quantized_blocks(std::string_view operation, const Tensor& x, QuantType type,
+                        std::span<const float> importance) {
+  ops::check_dtype(operation, x, ops::Accept::Float);
+  Tensor blocks = ops::empty_on(x, block_shape(operation, x.shape(), type), DType::U8);
+  if (blocks.elem_count() > 0) {
+    const Tensor floats = x.to_dtype(DType::F32).contiguous();
+    ops::backend_of(x).quantize(type, ops::operand(floats), importance, blocks.storage());
+  }
+  return blocks;
+}
+
+void check_defined(std::string_view operation, const QTensor& x) {
+  if (!x.defined())
+    fail(ErrorKind::InvalidArgument, operation, "the weight is undefined (default-constructed)");
+}
+
+}  // namespace
+
+QTensor QTensor::quantize(const Tensor& x, QuantType type) {
+  return {quantized_blocks("quantize", x, type, {}), x.shape(), type};
+}
+
+QTensor QTensor::quantize_imatrix(const Tensor& x, QuantType type, std::span<const float> importance) {
+  check_importance(x, type, importance);
+  return {quantized_blocks("quantize_imatrix", x, type, importance), x.shape(), type};
+}
+
+QTensor QTensor::from_bytes(std::span<const std::byte> bytes, const Shape& shape, QuantType type,
+                            const Device& device) {
+  const Shape blocks = block_shape("qtensor_from_bytes", shape, type);
+  const int64_t expected = blocks.elem_count();
+  if (static_cast<int64_t>(bytes.size()) != expected)
+    fail(ErrorKind::InvalidArgument, "qtensor_from_bytes", "shape ", shape, " of ", quant_name(type),
+         " takes ", expected, " bytes, got ", bytes.size());
+  return {Tensor::from_bytes(bytes, blocks, DType::U8, device), shape, type};
+}
+
+QTensor QTensor::to_device(const Device& device) const {
+  check_defined("to_device", *this);
+  return {blocks_.to_device(device), shape_, type_};
+}
+
+std::string QTensor::describe() const { return join_text(shape_, " ", quant_name(type_), " ", device()); }
+
+Tensor QTensor::dequantize(DType dtype) const {
+  check_defined("dequantize", *this);
+  if (dtype_is_storage(dtype))
+    fail(ErrorKind::UnsupportedDType, "dequantize", "to ", dtype_name(dtype),
+         ": only dtypes with arithmetic");
+  const bool direct = dtype == DType::F32 || dtype == DType::F16 || dtype == DType::BF16;
+  Tensor out = ops::empty_on(blocks_, shape_, direct ? dtype : DType::F32);
+  if (out.elem_count() > 0) ops::backend_of(blocks_).dequantize(type_, blocks_.storage(), ops::target(out));
+  return direct ? out : out.to_dtype(dtype);
+}
+
+Tensor QTensor::embedding(const Tensor& ids) const {
+  check_defined("embedding", *this);
+  if (rank() != 2)
+    fail(ErrorKind::ShapeMismatch, "embedding", "needs a weight [rows, columns], got ", describe());
+  ops::check_dtype("embedding", ids, ops::Accept::Int);
+  // A row of zero bytes, which "skip" selects, is zeros in every format.
+  const Tensor rows = blocks_.index_select(ids.flatten_all(), 0);
+  Shape shape = ids.shape();
+  shape.push_back(shape_[1]);
+  Tensor out = ops::empty_on(blocks_, shape, DType::F32);
+  if (out.elem_count() > 0) ops::backend_of(blocks_).dequantize(type_, rows.storage(), ops::target(out));
+  return out;
+}
+
+Tensor QTensor::forward(const Tensor& x) const {
+  check_defined("quantized_matmul", *this);
+  if (x.dtype() != DType::F32 && x.dtype() != DType::F16 && x.dtype() != DType::BF16)
+    fail(ErrorKind::UnsupportedDType, "quantized_matmul", "x is ", x.describe(),
+         "; accepted: f32, f16, bf16");
+  ops::check_same_device("quantized_matmul", x, blocks_);
+  if (rank() != 2)
+    fail(ErrorKind::ShapeMismatch, "quantized_matmul", "the weight is [n, k], got ", describe());
+  if (x.rank() == 0 || x.dim(-1) != shape_[1])
+    fail(ErrorKind::ShapeMismatch, "quantized_matmul", "x ", x.describe(), " times the transpose of ",
+         describe(), ": x's last axis must be ", shape_[1]);
+  Shape shape = x.shape();
+  shape.set(shape.rank() - 1, shape_[0]);
+  if (shape_[1] == 0) return Tensor::zeros(shape, x.dtype(), x.device());
+  Tensor out = ops::empty_on(x, shape, x.dtype());
+  if (out.elem_count() > 0) {
+    const Tensor dense = x.contiguous();
+    ops::backend_of(x).quantized_matmul(type_, ops::operand(dense), blocks_.storage(), ops::target(out));
+  }
+  return out;
+}
+
+}  // namespace beeswax

@@ -1,0 +1,274 @@
+// SPDX-License-Identifier: Apache-2.0
+// QTensor on every device: bytes in and out, products against double, and what is refused.
+#include <gtest/gtest.h>
+
+#include <bit>
+#include <random>
+
+#include "beeswax/qtensor.h"
+#include "core/thread_pool.h"
+#include "support/devices.h"
+#include "support/expect_error.h"
+#include "support/quant_reference.h"
+
+namespace beeswax {
+namespace {
+
+std::vector<float> normal_values(int64_t count, uint32_t seed, float scale = 1) {
+  std::mt19937 random(seed);
+  std::normal_distribution<float> normal;
+  std::vector<float> out(static_cast<size_t>(count));
+  for (float& value : out) value = normal(random) * scale;
+  return out;
+}
+
+std::vector<uint8_t> raw(const QTensor& x) {
+  const std::vector<std::byte> bytes = x.bytes();
+  std::vector<uint8_t> out(bytes.size());
+  std::memcpy(out.data(), bytes.data(), bytes.size());
+  return out;
+}
+
+bool same_bits(const std::vector<float>& a, const std::vector<float>& b) {
+  return a.size() == b.size() && std::memcmp(a.data(), b.data(), a.size() * sizeof(float)) == 0;
+}
+
+class Quantized : public testing::TestWithParam<std::tuple<Device, QuantType>> {
+ protected:
+  Device device() const { return std::get<0>(GetParam()); }
+  QuantType type() const { return std::get<1>(GetParam()); }
+  int64_t block() const { return quant_traits(type()).block_elements; }
+  Tensor tensor(const std::vector<float>& values, const Shape& shape) const {
+    return Tensor::from_vec(values, shape, device());
+  }
+  QTensor weight(int64_t n, int64_t k, uint32_t seed) const {
+    return QTensor::quantize(tensor(normal_values(n * k, seed, 0.1f), {n, k}), type());
+  }
+};
+
+TEST_P(Quantized, BytesComeBackAndDecode) {
+  const QTensor q = weight(5, 3 * block(), 1);
+  EXPECT_EQ(q.storage_bytes(), quant_bytes(type(), static_cast<size_t>(q.elem_count())));
+  const QTensor again = QTensor::from_bytes(q.bytes(), q.shape(), type(), device());
+  const std::vector<float> values = again.dequantize().to_vec<float>();
+  const std::vector<double> expected = reference::dequantize(type(), raw(q));
+  ASSERT_EQ(values.size(), expected.size());
+  for (size_t i = 0; i < values.size(); ++i) ASSERT_EQ(values[i], static_cast<float>(expected[i]));
+  EXPECT_EQ(again.dequantize().shape(), (Shape{5, 3 * block()}));
+}
+
+TEST_P(Quantized, OtherDTypesAreTheValuesRounded) {
+  const QTensor q = weight(9, 11 * block(), 2);
+  const Tensor values = q.dequantize();
+  for (const DType dtype : {DType::F16, DType::BF16, DType::F64}) {
+    const Tensor direct = q.dequantize(dtype);
+    EXPECT_EQ(direct.dtype(), dtype);
+    EXPECT_EQ(direct.to_bytes(), values.to_dtype(dtype).to_bytes()) << dtype_name(dtype);
+  }
+  EXPECT_EQ(q.dequantize_f16().dtype(), DType::F16);
+}
+
+// |result - exact| is at most what quantizing the activations costs: half a step of 1/127 of a block's
+// largest.
+double activation_bound(QuantType type, const double* w, const float* x, int64_t k) {
+  const int64_t block = quant_traits(type).block_elements;
+  double bound = 0, magnitude = 0;
+  for (int64_t b = 0; b < k; b += block) {
+    double largest = 0;
+    for (int64_t i = b; i < b + block; ++i) largest = std::max(largest, std::abs(static_cast<double>(x[i])));
+    for (int64_t i = b; i < b + block; ++i) {
+      bound += std::abs(w[i]) * largest / 254 * 1.0001;
+      magnitude += std::abs(w[i]) * largest;
+    }
+  }
+  return bound + magnitude * 1e-5;
+}
+
+TEST_P(Quantized, ProductsAreWithinTheBound) {
+  for (const int64_t k : {block(), 5 * block(), 9 * block()}) {
+    for (const int64_t n : {1, 7, 16, 37}) {
+      const QTensor q = weight(n, k, 3);
+      const std::vector<double> w = reference::dequantize(type(), raw(q));
+      for (const int64_t m : {1, 2, 3, 4, 5, 8, 9, 70}) {
+        const std::vector<float> x = normal_values(m * k, 4);
+        const std::vector<float> y = q.forward(tensor(x, {m, k})).to_vec<float>();
+        ASSERT_EQ(y.size(), static_cast<size_t>(m * n));
+        for (int64_t a = 0; a < m; ++a)
+          for (int64_t r = 0; r < n; ++r) {
+            double exact = 0;
+            for (int64_t i = 0; i < k; ++i)
+              exact +=
+                  w[static_cast<size_t>(r * k + i)] * static_cast<double>(x[static_cast<size_t>(a * k + i)]);
+            ASSERT_NEAR(y[static_cast<size_t>(a * n + r)], exact,
+                        activation_bound(type(), w.data() + r * k, x.data() + a * k, k))
+                << "m " << m << " n " << n << " k " << k;
+          }
+      }
+    }
+  }
+}
+
+TEST_P(Quantized, ARowDoesNotDependOnItsBatchMates) {
+  const int64_t k = 3 * block(), n = 41, m = 13;
+  const QTensor q = weight(n, k, 5);
+  const Tensor x = tensor(normal_values(m * k, 6), {m, k});
+  const std::vector<float> all = q.forward(x).to_vec<float>();
+  for (int64_t a = 0; a < m; ++a) {
+    const std::vector<float> alone = q.forward(x.narrow(0, a, 1)).to_vec<float>();
+    EXPECT_TRUE(same_bits(alone, {all.begin() + a * n, all.begin() + (a + 1) * n})) << a;
+  }
+}
+
+TEST_P(Quantized, ThreadsDoNotChangeResults) {
+  ThreadPool& pool = ThreadPool::global();
+  const int before = pool.threads();
+  const int64_t k = 4 * block(), n = 300;
+  const std::vector<float> values = normal_values(n * k, 7), x = normal_values(20 * k, 8);
+  std::vector<std::vector<float>> one, many;
+  std::vector<std::byte> bytes;
+  for (const int threads : {1, 2, 3}) {
+    pool.set_threads(threads);
+    const QTensor q = QTensor::quantize(tensor(values, {n, k}), type());
+    if (threads == 1) bytes = q.bytes();
+    EXPECT_EQ(q.bytes(), bytes) << threads;
+    one.push_back(q.forward(tensor({x.begin(), x.begin() + k}, {k})).to_vec<float>());
+    many.push_back(q.forward(tensor(x, {20, k})).to_vec<float>());
+    EXPECT_TRUE(same_bits(one.back(), one.front())) << threads;
+    EXPECT_TRUE(same_bits(many.back(), many.front())) << threads;
+  }
+  pool.set_threads(before);
+}
+
+TEST_P(Quantized, AnyRankStrideAndHalfDType) {
+  const int64_t k = 2 * block(), n = 21;
+  const QTensor q = weight(n, k, 9);
+  const Tensor x = tensor(normal_values(6 * k, 10), {k, 6});  // columns are the rows of the product
+  const Tensor rows = x.t();
+  const std::vector<float> expected = q.forward(rows.contiguous()).to_vec<float>();
+  EXPECT_TRUE(same_bits(q.forward(rows).to_vec<float>(), expected));
+  const Tensor deep = q.forward(rows.contiguous().reshape({1, 2, 3, k}));
+  EXPECT_EQ(deep.shape(), (Shape{1, 2, 3, n}));
+  EXPECT_TRUE(same_bits(deep.to_vec<float>(), expected));
+  EXPECT_EQ(q.forward(rows.contiguous().get(0)).shape(), (Shape{n}));
+  for (const DType dtype : {DType::F16, DType::BF16}) {
+    for (const int64_t m : {1, 6}) {
+      const Tensor half = rows.narrow(0, 0, m).to_dtype(dtype);
+      const Tensor y = q.forward(half);
+      EXPECT_EQ(y.dtype(), dtype);
+      EXPECT_EQ(y.to_bytes(), q.forward(half.to_dtype(DType::F32)).to_dtype(dtype).to_bytes());
+    }
+  }
+}
+
+TEST_P(Quantized, EmptySizesGiveEmptyOrZeros) {
+  const QTensor none = QTensor::quantize(Tensor::zeros({0, block()}, DType::F32, device()), type());
+  EXPECT_EQ(none.storage_bytes(), 0u);
+  EXPECT_EQ(none.dequantize().shape(), (Shape{0, block()}));
+  EXPECT_EQ(none.forward(Tensor::zeros({3, block()}, DType::F32, device())).shape(), (Shape{3, 0}));
+  EXPECT_EQ(weight(4, block(), 11).forward(Tensor::zeros({0, block()}, DType::F32, device())).shape(),
+            (Shape{0, 4}));
+  const QTensor thin = QTensor::quantize(Tensor::zeros({4, 0}, DType::F32, device()), type());
+  EXPECT_EQ(thin.forward(Tensor::zeros({2, 0}, DType::F32, device())).to_vec<float>(),
+            std::vector<float>(8, 0.0f));
+}
+
+TEST_P(Quantized, BadNumbersStayVisible) {
+  const int64_t k = 2 * block();
+  for (const float bad : {NAN, INFINITY, -INFINITY, 3e38f}) {
+    std::vector<float> values = normal_values(2 * k, 12);
+    values[3] = bad;
+    const QTensor q = QTensor::quantize(tensor(values, {2, k}), type());
+    const std::vector<float> out = q.dequantize().to_vec<float>();
+    const bool holds = std::isfinite(bad) && type() == QuantType::Q8_K;  // its scale is a float
+    for (int64_t i = 0; i < block(); ++i) EXPECT_EQ(std::isnan(out[static_cast<size_t>(i)]), !holds) << bad;
+    for (int64_t i = block(); i < 2 * k; ++i) ASSERT_TRUE(std::isfinite(out[static_cast<size_t>(i)])) << bad;
+  }
+  const QTensor q = weight(5, k, 13);
+  for (const float bad : {NAN, INFINITY}) {
+    std::vector<float> x = normal_values(6 * k, 14);
+    x[static_cast<size_t>(k + 1)] = bad;  // row 1 of 6
+    const std::vector<float> y = q.forward(tensor(x, {6, k})).to_vec<float>();
+    for (size_t i = 0; i < y.size(); ++i) EXPECT_EQ(std::isnan(y[i]), i / 5 == 1) << bad << " " << i;
+  }
+}
+
+TEST_P(Quantized, VeryLargeAndSmallActivationsStayInRange) {
+  const int64_t k = 2 * block(), n = 4;
+  const QTensor q = weight(n, k, 15);
+  const std::vector<float> x = normal_values(k, 16);
+  const std::vector<float> y = q.forward(tensor(x, {1, k})).to_vec<float>();
+  for (const float scale : {0x1p+100f, 0x1p-100f}) {  // far outside half precision
+    std::vector<float> scaled = x;
+    for (float& value : scaled) value *= scale;
+    const std::vector<float> out = q.forward(tensor(scaled, {1, k})).to_vec<float>();
+    for (size_t i = 0; i < out.size(); ++i) EXPECT_EQ(out[i], y[i] * scale);
+  }
+}
+
+TEST_P(Quantized, SaysWhatItRefuses) {
+  const std::string name(quant_name(type()));
+  const auto floats = [&](const Shape& shape) { return Tensor::zeros(shape, DType::F32, device()); };
+  EXPECT_ERROR(QTensor::quantize(floats({2, block() + 1}), type()), ShapeMismatch,
+               "[quantize] " + name + " cuts the last axis into blocks of " + std::to_string(block()));
+  EXPECT_ERROR(QTensor::quantize(floats({}), type()), ShapeMismatch, "at least one axis");
+  EXPECT_ERROR(QTensor::quantize(Tensor::zeros({block()}, DType::I32, device()), type()), UnsupportedDType,
+               "quantize");
+  const std::vector<std::byte> few(7);
+  EXPECT_ERROR(QTensor::from_bytes(few, {1, block()}, type(), device()), InvalidArgument, "bytes, got 7");
+  EXPECT_ERROR(QTensor::from_bytes(few, {int64_t{1} << 40, int64_t{1} << 40}, type(), device()), TooLarge,
+               "2^63");
+  const QTensor q = weight(3, block(), 17);
+  EXPECT_ERROR(q.forward(floats({2, 2 * block()})), ShapeMismatch,
+               "x's last axis must be " + std::to_string(block()));
+  EXPECT_ERROR(q.forward(floats({})), ShapeMismatch, "[quantized_matmul]");
+  EXPECT_ERROR(q.forward(Tensor::zeros({1, block()}, DType::F64, device())), UnsupportedDType,
+               "accepted: f32, f16, bf16");
+  EXPECT_ERROR(QTensor::quantize(floats({2, 2, block()}), type()).forward(floats({1, block()})),
+               ShapeMismatch, "[n, k]");
+  EXPECT_ERROR(QTensor().dequantize(), InvalidArgument, "undefined");
+  EXPECT_ERROR(q.dequantize(DType::F4), UnsupportedDType, "f4");
+  const std::vector<float> ones(static_cast<size_t>(block()), 1.0f);
+  if (!quant_traits(type()).imatrix) {
+    EXPECT_ERROR(QTensor::quantize_imatrix(floats({2, block()}), type(), ones), Unsupported,
+                 name + " has no importance-matrix quantization (q2_k q3_k q4_k q5_k q6_k have it)");
+    return;
+  }
+  EXPECT_ERROR(QTensor::quantize_imatrix(floats({2, 2 * block()}), type(), ones), ShapeMismatch, "512 for");
+  for (const float bad : {-1.0f, NAN, INFINITY}) {
+    std::vector<float> weights = ones;
+    weights[5] = bad;
+    EXPECT_ERROR(QTensor::quantize_imatrix(floats({2, block()}), type(), weights), InvalidArgument,
+                 "weight 5 is");
+  }
+}
+
+TEST_P(Quantized, ImportanceIsPerColumn) {
+  if (!quant_traits(type()).imatrix) return;
+  const int64_t k = 2 * block(), n = 3;
+  const std::vector<float> values = normal_values(n * k, 18);
+  std::vector<float> weights(static_cast<size_t>(k), 0.01f);
+  for (int64_t i = 0; i < k; i += 9) weights[static_cast<size_t>(i)] = 100;
+  const auto error = [&](const QTensor& q) {
+    const std::vector<float> out = q.dequantize().to_vec<float>();
+    double sum = 0;
+    for (size_t i = 0; i < out.size(); ++i)
+      sum += static_cast<double>(weights[i % static_cast<size_t>(k)]) *
+             std::pow(static_cast<double>(out[i] - values[i]), 2);
+    return sum;
+  };
+  const Tensor x = tensor(values, {n, k});
+  EXPECT_LT(error(QTensor::quantize_imatrix(x, type(), weights)), 0.5 * error(QTensor::quantize(x, type())));
+  const std::vector<float> equal(static_cast<size_t>(k), 4.0f);
+  EXPECT_EQ(QTensor::quantize_imatrix(x, type(), equal).bytes(), QTensor::quantize(x, type()).bytes());
+}
+
+INSTANTIATE_TEST_SUITE_P(All, Quantized,
+                         testing::Combine(testing::ValuesIn(test::devices()),
+                                          testing::ValuesIn(reference::all_types())),
+                         [](const auto& info) {
+                           return test::test_name(std::get<0>(info.param).to_string() + "_" +
+                                                  std::string(quant_name(std::get<1>(info.param))));
+                         });
+
+}  // namespace
+}  // namespace beeswax

@@ -1,0 +1,209 @@
+// SPDX-License-Identifier: Apache-2.0
+// Integer products of weight rows and prepared activations: against double, alike at every instruction-set
+// level and alike whether a row is computed from its blocks or through a panel.
+#include <gtest/gtest.h>
+
+#include <bit>
+#include <memory>
+#include <random>
+
+#include "backends/cpu/kernels/quantized.h"
+#include "quant/formats.h"
+#include "support/isa_levels.h"
+#include "support/quant_reference.h"
+
+namespace beeswax {
+namespace {
+
+using cpu::QuantizedDotKernels;
+
+struct Named {
+  std::string name;
+  const QuantizedDotKernels* kernels;
+};
+
+std::vector<Named> all_kernels() {
+  std::vector<Named> out;
+  for (const cpu::Isa level : all_levels()) {
+    cpu::set_isa(level);
+    out.push_back({std::string(cpu::isa_name(level)), &cpu::quantized_dot_kernels()});
+#if defined(BW_ISA_LEVELS)
+    if (level == cpu::Isa::v4)
+      out.push_back({"v4 without vnni", &cpu::isa_v4::quantized_dot_kernels_without_vnni()});
+#endif
+  }
+  cpu::set_isa(cpu::best_isa());
+  return out;
+}
+
+struct AlignedFree {
+  void operator()(std::byte* memory) const { ::operator delete(memory, std::align_val_t{64}); }
+};
+using AlignedBytes = std::unique_ptr<std::byte, AlignedFree>;
+AlignedBytes aligned_bytes(int64_t count) {
+  return AlignedBytes(
+      static_cast<std::byte*>(::operator new(static_cast<size_t>(count), std::align_val_t{64})));
+}
+
+// Activations prepared by the first level; every level must prepare the same bytes.
+struct Activations {
+  Activations(QuantType type, int64_t rows, int64_t k, const std::vector<float>& values)
+      : super(quant_traits(type).block_elements == 256), layout(cpu::activation_layout(super, k)) {
+    bytes.resize(static_cast<size_t>(rows * layout.stride));
+    for (const Named& named : all_kernels()) {
+      std::vector<std::byte> own(bytes.size());
+      for (int64_t r = 0; r < rows; ++r)
+        named.kernels->prepare[super ? 1 : 0](values.data() + r * k, k, own.data() + r * layout.stride);
+      if (named.name != "base") {
+        EXPECT_TRUE(own == bytes) << named.name;
+      }
+      bytes = own;
+    }
+  }
+  double value(int64_t row, int64_t i) const {
+    const std::byte* at = bytes.data() + row * layout.stride;
+    const int64_t block = super ? 256 : 32;
+    return static_cast<double>(reinterpret_cast<const float*>(at + layout.scale_at)[i / block]) *
+           static_cast<int>(reinterpret_cast<const int8_t*>(at)[i]);
+  }
+  bool super;
+  cpu::ActivationLayout layout;
+  std::vector<std::byte> bytes;
+};
+
+TEST(QuantDot, ActivationsAreCloseAndSumsAreRight) {
+  std::mt19937 random(1);
+  std::normal_distribution<float> normal;
+  for (const QuantType type : {QuantType::Q4_0, QuantType::Q4_K}) {
+    const int64_t k = type == QuantType::Q4_0 ? 96 : 512;
+    std::vector<float> x(static_cast<size_t>(k));
+    for (float& value : x) value = normal(random);
+    const Activations activations(type, 1, k, x);
+    const int64_t block = activations.super ? 256 : 32, group = activations.super ? 16 : 32;
+    for (int64_t b = 0; b < k / block; ++b) {
+      float largest = 0;
+      for (int64_t i = b * block; i < (b + 1) * block; ++i)
+        largest = std::max(largest, std::abs(x[static_cast<size_t>(i)]));
+      for (int64_t i = b * block; i < (b + 1) * block; ++i)
+        EXPECT_NEAR(activations.value(0, i), x[static_cast<size_t>(i)], largest / 127 * 0.5001);
+    }
+    const auto* sums = reinterpret_cast<const int16_t*>(activations.bytes.data() + activations.layout.sum_at);
+    for (int64_t g = 0; g < activations.layout.padded / group; ++g) {
+      int sum = 0;
+      for (int64_t i = g * group; i < (g + 1) * group; ++i)
+        sum += static_cast<int8_t>(activations.bytes[static_cast<size_t>(i)]);
+      EXPECT_EQ(sums[g], sum);
+    }
+  }
+}
+
+class QuantRows : public testing::TestWithParam<QuantType> {};
+
+TEST_P(QuantRows, MatchDoubleAndEachOther) {
+  const QuantType type = GetParam();
+  const auto id = static_cast<size_t>(type);
+  const QuantTraits& traits = quant_traits(type);
+  std::mt19937 random(2);
+  std::normal_distribution<float> normal;
+  for (const int64_t blocks : {1, 2, 3, 7, 8, 9, 17}) {
+    const int64_t k = blocks * traits.block_elements, rows = 19, m = 11;
+    const std::vector<uint8_t> weights =
+        reference::random_blocks(type, static_cast<size_t>(rows * blocks), random);
+    const std::vector<double> values = reference::dequantize(type, weights);
+    std::vector<float> x(static_cast<size_t>(m * k));
+    for (float& value : x) value = normal(random);
+    const Activations activations(type, m, k, x);
+    const auto* from = reinterpret_cast<const std::byte*>(weights.data());
+    std::vector<float> first;
+    for (const Named& named : all_kernels()) {
+      std::vector<float> out(static_cast<size_t>(m * rows));
+      for (int64_t a = 0; a < m; ++a)
+        named.kernels->rows[id](from, rows, k, activations.bytes.data() + a * activations.layout.stride,
+                                out.data() + a * rows);
+      if (first.empty()) {
+        first = out;
+        for (int64_t a = 0; a < m; ++a)
+          for (int64_t r = 0; r < rows; ++r) {
+            double sum = 0, magnitude = 0;
+            for (int64_t i = 0; i < k; ++i) {
+              const double product = values[static_cast<size_t>(r * k + i)] * activations.value(a, i);
+              sum += product;
+              magnitude += std::abs(product);
+            }
+            // What cancels between levels and minima counts too: bounded by the largest of both.
+            double minima = 0;
+            for (const int field : reference::half_fields(type))
+              for (int64_t b = 0; b < blocks; ++b)
+                for (int64_t i = 0; i < traits.block_elements; ++i)
+                  minima += 64 * std::abs(activations.value(a, b * traits.block_elements + i) *
+                                          reference::half(weights.data() +
+                                                          (r * blocks + b) * traits.block_bytes + field));
+            EXPECT_NEAR(first[static_cast<size_t>(a * rows + r)], sum,
+                        3e-7 * static_cast<double>(4 + blocks) * (magnitude + minima));
+          }
+      }
+      for (size_t i = 0; i < out.size(); ++i)
+        ASSERT_EQ(std::bit_cast<uint32_t>(out[i]), std::bit_cast<uint32_t>(first[i]))
+            << quant_name(type) << " k " << k << " " << named.name;
+      if (named.kernels->panel_rows == 0) continue;
+      ASSERT_NE(named.kernels->panel[id], nullptr);
+      const AlignedBytes panel = aligned_bytes(named.kernels->panel_bytes[id](k));
+      std::vector<float> through(out.size(), -1.0f);
+      for (int64_t r = 0; r < rows; r += named.kernels->panel_rows) {
+        const int64_t count = std::min<int64_t>(named.kernels->panel_rows, rows - r);
+        named.kernels->pack[id](from + r * blocks * traits.block_bytes, count, k, panel.get());
+        named.kernels->panel[id](panel.get(), count, k, activations.bytes.data(), m, through.data() + r,
+                                 rows);
+      }
+      for (size_t i = 0; i < out.size(); ++i)
+        ASSERT_EQ(std::bit_cast<uint32_t>(through[i]), std::bit_cast<uint32_t>(first[i]))
+            << quant_name(type) << " k " << k << " panel " << named.name;
+    }
+  }
+}
+
+// The largest products there are: nothing inside may overflow.
+TEST_P(QuantRows, ExtremeLevelsDoNotOverflow) {
+  const QuantType type = GetParam();
+  const auto id = static_cast<size_t>(type);
+  const QuantTraits& traits = quant_traits(type);
+  const int64_t k = 256, blocks = k / traits.block_elements;
+  for (const int fill : {0xff, 0x80, 0x7f, 0x00}) {
+    std::vector<uint8_t> weights(static_cast<size_t>(blocks * traits.block_bytes),
+                                 static_cast<uint8_t>(fill));
+    for (int64_t b = 0; b < blocks; ++b) {
+      uint8_t* block = weights.data() + b * traits.block_bytes;
+      for (const int field : reference::half_fields(type)) {
+        block[field] = 0;
+        block[field + 1] = 0x3c;  // 1
+      }
+      const float one = 1;
+      if (type == QuantType::Q8_K) std::memcpy(block, &one, 4);
+    }
+    const std::vector<double> values = reference::dequantize(type, weights);
+    for (const float sign : {1.0f, -1.0f}) {
+      const std::vector<float> x(static_cast<size_t>(8 * k), sign * 127);
+      const Activations activations(type, 8, k, x);
+      double sum = 0;
+      for (int64_t i = 0; i < k; ++i) sum += values[static_cast<size_t>(i)] * activations.value(0, i);
+      for (const Named& named : all_kernels()) {
+        float out;
+        named.kernels->rows[id](reinterpret_cast<const std::byte*>(weights.data()), 1, k,
+                                activations.bytes.data(), &out);
+        EXPECT_NEAR(out, sum, 1e-5 * std::abs(sum) + 1) << named.name << " " << fill;
+        if (named.kernels->panel_rows == 0) continue;
+        const AlignedBytes panel = aligned_bytes(named.kernels->panel_bytes[id](k));
+        float outs[8];
+        named.kernels->pack[id](reinterpret_cast<const std::byte*>(weights.data()), 1, k, panel.get());
+        named.kernels->panel[id](panel.get(), 1, k, activations.bytes.data(), 8, outs, 1);
+        for (const float value : outs) EXPECT_EQ(value, out) << named.name << " panel";
+      }
+    }
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(All, QuantRows, testing::ValuesIn(reference::all_types()),
+                         [](const auto& info) { return std::string(quant_name(info.param)); });
+
+}  // namespace
+}  // namespace beeswax
