@@ -106,12 +106,13 @@ class Backend {
   // fill
   virtual void fill(const Target& out, const Scalar& value) = 0;  ///< out may be strided
   virtual void range(const Target& out, const Scalar& start, const Scalar& step) = 0;
-  /// Number i of the output is drawn from (seed, counter + i): docs/numerics.md.
+  /// The output begins at block `counter` of the stream of `seed`: docs/numerics.md, "Random numbers".
   virtual void random(const Target& out, Distribution distribution, double a, double b, uint64_t seed,
                       uint64_t counter) = 0;
 
   // copy, cast, affine, unary, binary, ternary
-  virtual void copy(const Operand& x, const Target& out) = 0;  ///< one dtype; out may be strided
+  /// One dtype; out may be strided, x's strides may be negative (flip).
+  virtual void copy(const Operand& x, const Target& out) = 0;
   virtual void cast(const Operand& x, const Target& out) = 0;
   virtual void affine(const Operand& x, const Scalar& mul, const Scalar& add, const Target& out) = 0;
   virtual void unary(UnaryOp op, const Operand& x, double param, const Target& out) = 0;

@@ -47,4 +47,10 @@ void check_rank(std::string_view operation, const Tensor& x, int rank, std::stri
          x.describe());
 }
 
+void check_not_packed(std::string_view operation, const Tensor& x) {
+  if (dtype_is_storage(x.dtype()) && dtype_bits(x.dtype()) % 8 != 0)
+    fail(ErrorKind::UnsupportedDType, operation, x.describe(),
+         " is packed below a byte and only moves whole; cast with to_dtype first");
+}
+
 }  // namespace beeswax::ops

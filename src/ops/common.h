@@ -32,5 +32,7 @@ void check_same_dtype(std::string_view operation, const Tensor& a, const Tensor&
 void check_same_device(std::string_view operation, const Tensor& a, const Tensor& b);
 /// ShapeMismatch unless x has that rank; `expected` describes the axes, as "[batch, channels, length]".
 void check_rank(std::string_view operation, const Tensor& x, int rank, std::string_view expected);
+/// UnsupportedDType for types below a byte, whose elements have no address.
+void check_not_packed(std::string_view operation, const Tensor& x);
 
 }  // namespace beeswax::ops

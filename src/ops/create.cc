@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Creation: constants, ranges, data from the host. Random numbers are in random.cc.
+// Creation: constants, ranges, masks, grids, data from the host. Random numbers are in random.cc.
 #include <cmath>
 
 #include "ops/common.h"
@@ -79,6 +79,52 @@ Tensor Tensor::arange_step(const Scalar& start, const Scalar& end, const Scalar&
   Tensor out = empty({count}, dtype, device);
   ops::check_dtype("arange", out, ops::Accept::Number);
   if (count > 0) ops::backend_of(out).range(ops::target(out), first, by);
+  return out;
+}
+
+Tensor Tensor::eye(int64_t n, DType dtype, const Device& device) {
+  const Tensor out = zeros({n, n}, dtype, device);
+  const int64_t step[] = {n + 1};
+  const Tensor diagonal = out.with_layout(Layout({n}, step, 0));
+  if (n > 0) backend_for(device).fill(ops::target(diagonal), Scalar(1).to(dtype, "eye"));
+  return out;
+}
+
+namespace {
+
+// Row i of a triangular mask is a window of n elements into ones and zeros side by side: it starts at n-1-i.
+Tensor windows_backwards(const Tensor& sides, int64_t n) { return sides.unfold(0, n, 1).flip(0); }
+
+}  // namespace
+
+Tensor Tensor::tril2(int64_t n, DType dtype, const Device& device) {
+  if (n <= 0) return zeros({n, n}, dtype, device);
+  return windows_backwards(cat({ones({n}, dtype, device), zeros({n - 1}, dtype, device)}, 0), n);
+}
+
+Tensor Tensor::triu2(int64_t n, DType dtype, const Device& device) {
+  if (n <= 0) return zeros({n, n}, dtype, device);
+  return windows_backwards(cat({zeros({n - 1}, dtype, device), ones({n}, dtype, device)}, 0), n);
+}
+
+std::vector<Tensor> Tensor::meshgrid(std::span<const Tensor> args, bool xy_indexing) {
+  if (args.size() < 2 || args.size() > static_cast<size_t>(kMaxRank))
+    fail(ErrorKind::InvalidArgument, "meshgrid", "takes 2 to ", kMaxRank, " 1-D tensors, got ", args.size());
+  // Axis i of the grid belongs to argument i; "xy" gives the first axis (rows) to the second argument.
+  const auto axis_of = [&](size_t i) {
+    return xy_indexing && i < 2 ? static_cast<int>(1 - i) : static_cast<int>(i);
+  };
+  Shape grid;
+  for (size_t i = 0; i < args.size(); ++i) {
+    ops::check_rank("meshgrid", args[i], 1, "arguments [n]");
+    grid.push_back(args[static_cast<size_t>(axis_of(i))].elem_count());
+  }
+  std::vector<Tensor> out;
+  for (size_t i = 0; i < args.size(); ++i) {
+    Shape alone;
+    for (int axis = 0; axis < grid.rank(); ++axis) alone.push_back(axis == axis_of(i) ? grid[axis] : 1);
+    out.push_back(args[i].reshape(alone).broadcast_as(grid).copy());
+  }
   return out;
 }
 

@@ -1,42 +1,72 @@
 // SPDX-License-Identifier: Apache-2.0
-// Slicing by numbers, ranges, id lists and id tensors.
+// Slicing by numbers, ranges, id lists and id tensors; replacing a slice.
 #include <algorithm>
 
 #include "ops/common.h"
 
 namespace beeswax {
+namespace {
+
+void check_count(std::string_view operation, const Tensor& x, size_t count) {
+  if (count > static_cast<size_t>(x.rank()))
+    fail(ErrorKind::DimOutOfRange, operation, count, " indices for ", x.describe(), ", which has ", x.rank(),
+         " axes");
+}
+
+// One position: a view. `axis` counts in x and is where the next position goes on.
+Tensor slice(std::string_view operation, const Tensor& x, const Index& index, int* axis) {
+  const int64_t size = x.shape()[*axis];
+  ops::check_not_packed(operation, x);
+  if (index.kind() == Index::Kind::At) {
+    const int64_t at = index.at() < 0 ? index.at() + size : index.at();
+    if (at < 0 || at >= size)
+      fail(ErrorKind::IndexOutOfRange, operation, "position ", index.at(), " is out of range for axis ",
+           *axis, " of ", x.shape(), " (size ", size, ")");
+    return x.with_layout(x.layout().narrow(*axis, at, 1).squeeze(*axis));
+  }
+  const int64_t start = index.range().start;
+  const int64_t end = index.range().end == INT64_MAX ? size : index.range().end;
+  if (start < 0 || start > size || end > size)
+    fail(ErrorKind::IndexOutOfRange, operation, "range ", start, "..", end, " does not fit axis ", *axis,
+         " of ", x.shape(), " (size ", size, ")");
+  return x.with_layout(x.layout().narrow((*axis)++, start, std::max<int64_t>(0, end - start)));
+}
+
+}  // namespace
 
 Tensor Tensor::index(std::span<const Index> indices) const {
-  if (indices.size() > static_cast<size_t>(rank()))
-    fail(ErrorKind::DimOutOfRange, "index", indices.size(), " indices for ", describe(), ", which has ",
-         rank(), " axes");
+  check_count("index", *this, indices.size());
   Tensor out = *this;
   int axis = 0;
   for (const Index& index : indices) {
-    const int64_t size = out.shape()[axis];
-    switch (index.kind()) {
-      case Index::Kind::At: {
-        const int64_t at = index.at() < 0 ? index.at() + size : index.at();
-        if (at < 0 || at >= size)
-          fail(ErrorKind::IndexOutOfRange, "index", "position ", index.at(), " is out of range for axis ",
-               axis, " of ", out.shape(), " (size ", size, ")");
-        out = out.get_on_dim(axis, at);
-        break;
-      }
-      case Index::Kind::Range: {
-        const int64_t start = index.range().start;
-        const int64_t end = index.range().end == INT64_MAX ? size : index.range().end;
-        if (start < 0 || end > size || (start > size))
-          fail(ErrorKind::IndexOutOfRange, "index", "range ", start, "..", end, " does not fit axis ", axis,
-               " of ", out.shape(), " (size ", size, ")");
-        out = out.narrow(axis++, start, std::max<int64_t>(0, end - start));
-        break;
-      }
-      case Index::Kind::Ids:
-        out = out.index_select(index.ids(), axis++);
-        break;
+    if (index.kind() == Index::Kind::Ids) {
+      // A list is host data; it follows the tensor to its device.
+      const Tensor& ids = index.ids();
+      out = out.index_select(ids.device().is_cpu() ? ids.to_device(out.device()) : ids, axis++);
+    } else {
+      out = slice("index", out, index, &axis);
     }
   }
+  return out;
+}
+
+Tensor Tensor::slice_assign(std::span<const Index> ranges, const Tensor& source) const {
+  check_count("slice_assign", *this, ranges.size());
+  ops::check_same_dtype("slice_assign", *this, source);
+  ops::check_same_device("slice_assign", *this, source);
+  Tensor out = copy();
+  Tensor part = out;
+  int axis = 0;
+  for (const Index& range : ranges) {
+    if (range.kind() == Index::Kind::Ids)
+      fail(ErrorKind::InvalidArgument, "slice_assign",
+           "takes numbers and ranges; for ids use scatter or index_add");
+    part = slice("slice_assign", part, range, &axis);
+  }
+  if (!(part.shape() == source.shape()))
+    fail(ErrorKind::ShapeMismatch, "slice_assign", "the ranges name a slice ", part.shape(), " of ", shape(),
+         ", the source is ", source.shape());
+  if (source.elem_count() > 0) ops::backend_of(out).copy(ops::operand(source), ops::target(part));
   return out;
 }
 

@@ -3,15 +3,8 @@
 #include "ops/common.h"
 
 namespace beeswax {
-namespace {
 
-void check_not_packed(std::string_view operation, const Tensor& x) {
-  if (dtype_is_storage(x.dtype()) && dtype_bits(x.dtype()) % 8 != 0)
-    fail(ErrorKind::UnsupportedDType, operation, x.describe(),
-         " is packed below a byte and only moves whole; cast with to_dtype first");
-}
-
-}  // namespace
+using ops::check_not_packed;
 
 Tensor Tensor::reshape(const std::initializer_list<int64_t>& sizes) const {
   return reshape(std::span(sizes.begin(), sizes.size()));

@@ -3,12 +3,16 @@
 #include "backends/cpu/backend.h"
 
 #include "backends/cpu/convert_scalar.h"
+#include "backends/cpu/kernels/random.h"
+#include "backends/cpu/kernels/range.h"
 #include "backends/cpu/nest.h"
 #include "backends/cpu/streaming.h"
-#include "core/fail.h"
 #include "core/thread_pool.h"
 
 namespace beeswax::cpu {
+namespace {
+constexpr int64_t kGrain = 1 << 16;  // elements in one task; a whole number of random blocks
+}  // namespace
 
 void CpuBackend::fill(const Target& out, const Scalar& value) {
   const size_t bytes = dtype_bytes(out.dtype, 1);
@@ -20,7 +24,7 @@ void CpuBackend::fill(const Target& out, const Scalar& value) {
   const CopyKernels& kernels = copy_kernels();
   kernels.gather[size_class(bytes)](block, element.data(), 0, kBlock);
   const bool past_caches = beyond_caches(static_cast<size_t>(nest.count) * bytes);
-  parallel_ranges(nest.count, 1 << 16, [&](int64_t begin, int64_t end) {
+  parallel_ranges(nest.count, kGrain, [&](int64_t begin, int64_t end) {
     NestPosition<1> position(nest, begin);
     for (int64_t left = end - begin; left > 0;) {
       const int64_t run = std::min({left, position.left(), kBlock});
@@ -39,11 +43,34 @@ void CpuBackend::fill(const Target& out, const Scalar& value) {
   });
 }
 
-void CpuBackend::range(const Target&, const Scalar&, const Scalar&) {
-  fail(ErrorKind::Unsupported, "range", "not on the CPU yet");
+void CpuBackend::range(const Target& out, const Scalar& start, const Scalar& step) {
+  const auto kernel = range_kernels().range[static_cast<size_t>(out.dtype)];
+  const auto bytes = static_cast<int64_t>(dtype_bytes(out.dtype, 1));
+  parallel_ranges(out.layout->shape().elem_count(), kGrain, [&](int64_t begin, int64_t end) {
+    kernel(out.data() + begin * bytes, begin, end - begin, start.as_double(), step.as_double(),
+           start.as_int(), step.as_int());
+  });
 }
-void CpuBackend::random(const Target&, Distribution, double, double, uint64_t, uint64_t) {
-  fail(ErrorKind::Unsupported, "random", "not on the CPU yet");
+
+void CpuBackend::random(const Target& out, Distribution distribution, double a, double b, uint64_t seed,
+                        uint64_t counter) {
+  const RandomKernels& kernels = random_kernels();
+  const auto dtype = static_cast<size_t>(out.dtype);
+  const auto bytes = static_cast<int64_t>(dtype_bytes(out.dtype, 1));
+  const int64_t in_block = random_numbers_in_block(out.dtype);
+  UniformIn<double> uniform{};
+  if (distribution == Distribution::Uniform) {
+    const RandomBounds bounds = random_bounds(out.dtype, a, b);
+    uniform = {a, b - a, bounds.first, bounds.last};
+  }
+  parallel_ranges(out.layout->shape().elem_count(), kGrain, [&](int64_t begin, int64_t end) {
+    const uint64_t block = counter + static_cast<uint64_t>(begin / in_block);
+    if (distribution == Distribution::Uniform) {
+      kernels.uniform[dtype](out.data() + begin * bytes, end - begin, seed, block, uniform);
+    } else {
+      kernels.normal[dtype](out.data() + begin * bytes, end - begin, seed, block, a, b);
+    }
+  });
 }
 
 }  // namespace beeswax::cpu

@@ -1,0 +1,88 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "backends/cpu/kernels/indexing.h"
+
+#include "beeswax/portable.h"
+
+namespace beeswax::cpu::BW_ISA {
+namespace {
+
+template <class T>
+BW_FN constexpr T largest() {
+  return static_cast<T>(-1) > 0 ? static_cast<T>(-1)
+                                : static_cast<T>((uint64_t{1} << (8 * sizeof(T) - 1)) - 1);
+}
+
+// A legal id is below the size as an unsigned number; that refuses negative ones too.
+template <class T>
+BW_FN bool legal(T id, int64_t size) {
+  return static_cast<uint64_t>(static_cast<int64_t>(id)) < static_cast<uint64_t>(size);
+}
+
+template <class T>
+bool load(int64_t* out, const void* ids, int64_t stride, int64_t count, int64_t size) {
+  const T* x = static_cast<const T*>(ids);
+  int64_t bad = 0;
+  if (stride == 1) {
+    for (int64_t i = 0; i < count; ++i) {
+      const bool good = legal(x[i], size);
+      out[i] = good ? static_cast<int64_t>(x[i]) : -1;
+      bad |= static_cast<int64_t>(!good & (x[i] != largest<T>()));
+    }
+  } else {
+    for (int64_t i = 0; i < count; ++i) {
+      const T id = x[i * stride];
+      const bool good = legal(id, size);
+      out[i] = good ? static_cast<int64_t>(id) : -1;
+      bad |= static_cast<int64_t>(!good & (id != largest<T>()));
+    }
+  }
+  return bad == 0;
+}
+
+template <class T>
+bool check(const void* ids, int64_t stride, int64_t count, int64_t size) {
+  const T* x = static_cast<const T*>(ids);
+  int64_t bad = 0;
+  if (stride == 1) {
+    for (int64_t i = 0; i < count; ++i)
+      bad |= static_cast<int64_t>(!legal(x[i], size) & (x[i] != largest<T>()));
+  } else {
+    for (int64_t i = 0; i < count; ++i)
+      bad |= static_cast<int64_t>(!legal(x[i * stride], size) & (x[i * stride] != largest<T>()));
+  }
+  return bad == 0;
+}
+
+template <class T>
+void take(void* out, const void* from, int64_t step, int64_t axis_stride, const int64_t* ids, int64_t count) {
+  T* y = static_cast<T*>(out);
+  const T* x = static_cast<const T*>(from);
+  if (step == 0 && axis_stride == 1) {
+    for (int64_t i = 0; i < count; ++i) y[i] = ids[i] < 0 ? T{0} : x[ids[i]];
+    return;
+  }
+  for (int64_t i = 0; i < count; ++i) y[i] = ids[i] < 0 ? T{0} : x[i * step + ids[i] * axis_stride];
+}
+
+template <class T>
+void put(void* out, int64_t step, int64_t axis_stride, const int64_t* ids, const void* from,
+         int64_t from_stride, int64_t count) {
+  T* y = static_cast<T*>(out);
+  const T* x = static_cast<const T*>(from);
+  for (int64_t i = 0; i < count; ++i)
+    if (ids[i] >= 0) y[i * step + ids[i] * axis_stride] = x[i * from_stride];
+}
+
+}  // namespace
+
+const IndexingKernels& indexing_kernels() {
+  static constexpr IndexingKernels kTable = {
+      {load<uint8_t>, load<uint32_t>, load<int16_t>, load<int32_t>, load<int64_t>},
+      {check<uint8_t>, check<uint32_t>, check<int16_t>, check<int32_t>, check<int64_t>},
+      {take<uint8_t>, take<uint16_t>, take<uint32_t>, take<uint64_t>},
+      {put<uint8_t>, put<uint16_t>, put<uint32_t>, put<uint64_t>},
+  };
+  return kTable;
+}
+
+}  // namespace beeswax::cpu::BW_ISA

@@ -1,0 +1,37 @@
+// SPDX-License-Identifier: Apache-2.0
+// Philox 4x32-10: a counter-based generator of random bits, after Salmon, Moraes, Dror and Shaw, "Parallel
+// random numbers: as easy as 1, 2, 3" (SC 2011). A block of four words is a function of a 128-bit counter and
+// a 64-bit key alone, so any part of the stream can be made anywhere, in any order. Shared by the host and
+// GPU kernels.
+#pragma once
+
+#include "beeswax/portable.h"
+
+namespace beeswax {
+
+struct PhiloxBlock {
+  uint32_t word[4];
+};
+
+/// One of the ten rounds; the key is bumped between rounds, not after the last.
+BW_FN PhiloxBlock philox_round(PhiloxBlock x, uint32_t key0, uint32_t key1) {
+  const uint64_t left = uint64_t{0xd2511f53u} * x.word[0];
+  const uint64_t right = uint64_t{0xcd9e8d57u} * x.word[2];
+  return {{static_cast<uint32_t>(right >> 32) ^ x.word[1] ^ key0, static_cast<uint32_t>(right),
+           static_cast<uint32_t>(left >> 32) ^ x.word[3] ^ key1, static_cast<uint32_t>(left)}};
+}
+
+BW_FN PhiloxBlock philox(PhiloxBlock counter, uint32_t key0, uint32_t key1) {
+#pragma GCC unroll 10
+  for (uint32_t round = 0; round < 10; ++round)
+    counter = philox_round(counter, key0 + round * 0x9e3779b9u, key1 + round * 0xbb67ae85u);
+  return counter;
+}
+
+/// Block `block` of the stream of `seed`.
+BW_FN PhiloxBlock random_block(uint64_t seed, uint64_t block) {
+  return philox({{static_cast<uint32_t>(block), static_cast<uint32_t>(block >> 32), 0, 0}},
+                static_cast<uint32_t>(seed), static_cast<uint32_t>(seed >> 32));
+}
+
+}  // namespace beeswax

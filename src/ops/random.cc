@@ -1,0 +1,105 @@
+// SPDX-License-Identifier: Apache-2.0
+// Random tensors, and the state of each device's stream: a seed and the number of the next unused block.
+#include <cmath>
+#include <mutex>
+#include <utility>
+#include <vector>
+
+#include "core/random_numbers.h"
+#include "ops/common.h"
+
+namespace beeswax {
+namespace {
+
+constexpr uint64_t kDefaultSeed = 299792458;
+
+class Streams {
+ public:
+  struct State {
+    uint64_t seed = kDefaultSeed;
+    uint64_t block = 0;
+  };
+  static Streams& all() {
+    static auto* streams = new Streams;  // never destroyed: other static objects may draw while they end
+    return *streams;
+  }
+  void seed(const Device& device, uint64_t seed) {
+    const std::lock_guard<std::mutex> lock(mutex_);
+    state(device) = {seed, 0};
+  }
+  /// The state before `blocks` were taken.
+  State take(const Device& device, uint64_t blocks) {
+    const std::lock_guard<std::mutex> lock(mutex_);
+    State& now = state(device);
+    const State before = now;
+    now.block += blocks;
+    return before;
+  }
+
+ private:
+  State& state(const Device& device) {
+    for (auto& [of, state] : states_)
+      if (of == device) return state;
+    return states_.emplace_back(device, State()).second;
+  }
+  std::mutex mutex_;
+  std::vector<std::pair<Device, State>> states_;
+};
+
+Tensor draw(const Shape& shape, DType dtype, const Device& device, Distribution distribution, double a,
+            double b) {
+  Tensor out = Tensor::empty(shape, dtype, device);
+  const int64_t in_block = random_numbers_in_block(dtype);
+  const int64_t blocks = (out.elem_count() + in_block - 1) / in_block;
+  if (blocks == 0) return out;
+  const Streams::State at = Streams::all().take(device, static_cast<uint64_t>(blocks));
+  backend_for(device).random(ops::target(out), distribution, a, b, at.seed, at.block);
+  return out;
+}
+
+void check_float(std::string_view operation, DType dtype) {
+  if (!dtype_is_float(dtype))
+    fail(ErrorKind::UnsupportedDType, operation, "not defined for ", dtype_name(dtype),
+         "; accepted dtypes: bf16, f16, f32, f64, f8e4m3");
+}
+
+}  // namespace
+
+Tensor Tensor::rand(const Shape& shape, DType dtype, const Device& device, double lo, double hi) {
+  check_float("rand", dtype);
+  const double width = hi - lo;
+  if (!(lo < hi) || !std::isfinite(width) ||
+      (dtype != DType::F64 && !std::isfinite(static_cast<float>(width))))
+    fail(ErrorKind::InvalidArgument, "rand", "the bounds ", Scalar(lo), " and ", Scalar(hi), " of a ",
+         dtype_name(dtype), " must be finite, the first one less, and their difference in range");
+  const RandomBounds bounds = random_bounds(dtype, lo, hi);
+  if (!(bounds.first <= bounds.last))
+    fail(ErrorKind::InvalidArgument, "rand", "no ", dtype_name(dtype), " lies in [", Scalar(lo), ", ",
+         Scalar(hi), ")");
+  return draw(shape, dtype, device, Distribution::Uniform, lo, hi);
+}
+
+Tensor Tensor::randn(const Shape& shape, DType dtype, const Device& device, double mean, double stddev) {
+  check_float("randn", dtype);
+  if (!std::isfinite(mean) || !std::isfinite(stddev) || stddev < 0)
+    fail(ErrorKind::InvalidArgument, "randn", "the mean ", Scalar(mean), " and the standard deviation ",
+         Scalar(stddev), " must be finite, the latter not negative");
+  return draw(shape, dtype, device, Distribution::Normal, mean, stddev);
+}
+
+Tensor Tensor::rand_like(double lo, double hi) const { return rand(shape(), dtype(), device(), lo, hi); }
+Tensor Tensor::randn_like(double mean, double stddev) const {
+  return randn(shape(), dtype(), device(), mean, stddev);
+}
+
+void Device::set_seed(uint64_t seed) const {
+  backend_for(*this);  // refuses a device that there is not
+  Streams::all().seed(*this, seed);
+}
+
+uint64_t Device::seed() const {
+  backend_for(*this);
+  return Streams::all().take(*this, 0).seed;
+}
+
+}  // namespace beeswax

@@ -1,0 +1,298 @@
+// SPDX-License-Identifier: Apache-2.0
+// index_select, embedding, gather and scatter against index arithmetic, over all data and id dtypes, shapes,
+// strides and offsets; the "skip" id; and every error.
+#include <gtest/gtest.h>
+
+#include <limits>
+
+#include "beeswax/tensor.h"
+#include "support/configurations.h"
+#include "support/devices.h"
+#include "support/expect_error.h"
+#include "support/raw.h"
+
+namespace beeswax {
+namespace {
+
+using test::for_each_index;
+using test::linear;
+using test::pick;
+using test::Random;
+using test::raw;
+using test::Raw;
+
+constexpr DType kIdTypes[] = {DType::U8, DType::U32, DType::I16, DType::I32, DType::I64};
+
+int64_t largest_id(DType dtype) {
+  switch (dtype) {
+    case DType::U8:
+      return 255;
+    case DType::U32:
+      return 4294967295;
+    case DType::I16:
+      return 32767;
+    case DType::I32:
+      return std::numeric_limits<int32_t>::max();
+    default:
+      return std::numeric_limits<int64_t>::max();
+  }
+}
+
+// Every dtype whose elements have an address.
+std::vector<DType> moving_dtypes() {
+  std::vector<DType> out = test::arithmetic_dtypes();
+  out.push_back(DType::F8E8M0);
+  return out;
+}
+
+Raw as_raw(const std::vector<int64_t>& ids, DType dtype) {
+  Raw out;
+  for (int64_t id : ids)
+    out.push_back(dtype_bits(dtype) == 64
+                      ? static_cast<uint64_t>(id)
+                      : static_cast<uint64_t>(id) & ((uint64_t{1} << dtype_bits(dtype)) - 1));
+  return out;
+}
+
+// Ids in [0, size) with a skip now and then; all skips where there is nothing to name.
+std::vector<int64_t> random_ids(Random& random, int64_t count, int64_t size, DType dtype) {
+  std::vector<int64_t> out;
+  for (int64_t i = 0; i < count; ++i)
+    out.push_back(size == 0 || pick(random, 0, 7) == 0 ? largest_id(dtype) : pick(random, 0, size - 1));
+  return out;
+}
+
+bool skips(int64_t id, int64_t size) { return id >= size; }
+
+Raw select_by_hand(const Raw& x, const Shape& shape, const std::vector<int64_t>& ids, int axis) {
+  Shape to = shape;
+  to.set(axis, static_cast<int64_t>(ids.size()));
+  Raw out;
+  for_each_index(to, [&](std::vector<int64_t> index) {
+    int64_t& at = index[static_cast<size_t>(axis)];
+    at = ids[static_cast<size_t>(at)];
+    out.push_back(skips(at, shape[axis]) ? 0 : x[linear(shape, index)]);
+  });
+  return out;
+}
+
+TEST(Indexing, IndexSelectOnEveryDtype) {
+  Random random(1);
+  for (DType dtype : moving_dtypes()) {
+    for (DType id_type : kIdTypes) {
+      for (int round = 0; round < 12; ++round) {
+        const Shape shape =
+            test::random_shape(random, static_cast<int>(pick(random, 1, 4)), round == 0 ? 0 : 1, 9);
+        const int axis = static_cast<int>(pick(random, 0, shape.rank() - 1));
+        const std::vector<int64_t> ids = random_ids(random, pick(random, 0, 12), shape[axis], id_type);
+        const auto count = static_cast<int64_t>(ids.size());
+        const Raw values = test::random_raw(random, shape.elem_count(), dtype);
+        const Tensor x = test::laid_out(random, values, shape, dtype);
+        const Tensor id_tensor = test::laid_out(random, as_raw(ids, id_type), {count}, id_type);
+        ASSERT_EQ(raw(x.index_select(id_tensor, pick(random, 0, 1) == 0 ? axis : axis - shape.rank())),
+                  select_by_hand(values, shape, ids, axis))
+            << x.describe() << " axis " << axis << " by " << id_tensor.describe();
+      }
+    }
+  }
+}
+
+TEST(Indexing, LargeIndexSelect) {
+  Random random(2);
+  const std::vector<Shape> shapes = {{5000, 40}, {3, 70000}, {7, 900, 3}, {300, 200, 7}, {100000}};
+  for (const Shape& shape : shapes) {
+    for (int axis = 0; axis < shape.rank(); ++axis) {
+      const std::vector<int64_t> ids =
+          random_ids(random, 400000 / (shape.elem_count() / shape[axis]) + 3, shape[axis], DType::I32);
+      const Raw values = test::random_raw(random, shape.elem_count(), DType::F16);
+      const Tensor id_tensor =
+          test::from_raw(as_raw(ids, DType::I32), {static_cast<int64_t>(ids.size())}, DType::I32);
+      const Tensor x = test::laid_out(random, values, shape, DType::F16);
+      ASSERT_EQ(raw(x.index_select(id_tensor, axis)), select_by_hand(values, shape, ids, axis))
+          << shape.to_string();
+      test::expect_same_everywhere([&] { return x.index_select(id_tensor, axis); });
+    }
+  }
+}
+
+TEST(Indexing, Embedding) {
+  Random random(3);
+  const Raw values = test::random_raw(random, 15, DType::BF16);
+  const Tensor table = test::laid_out(random, values, {5, 3}, DType::BF16);
+  const Tensor ids = Tensor::from_vec(std::vector<uint32_t>{4, 0, 0, 4294967295, 2, 1}, {2, 3});
+  const Tensor out = table.embedding(ids);
+  EXPECT_EQ(out.shape(), Shape({2, 3, 3}));
+  EXPECT_EQ(raw(out), select_by_hand(values, {5, 3}, {4, 0, 0, 4294967295, 2, 1}, 0));
+  EXPECT_EQ(table.embedding(Tensor::from_vec(std::vector<uint8_t>{1}, {})).shape(), Shape({3}));
+  EXPECT_EQ(table.embedding(Tensor::empty({0, 2}, DType::I64)).shape(), Shape({0, 2, 3}));
+  EXPECT_ERROR(table.reshape({15}).embedding(ids), ShapeMismatch,
+               "[embedding] expected a table [rows, columns]");
+  EXPECT_ERROR(table.embedding(table), UnsupportedDType, "accepted dtypes: u8, u32, i16, i32, i64");
+  EXPECT_ERROR(table.embedding(Tensor::from_vec(std::vector<uint8_t>{1, 5}, {2, 1})), IndexOutOfRange,
+               "embedding of ids [2, 1] u8 cpu in [5, 3] bf16 cpu");
+}
+
+TEST(Indexing, GatherOnEveryDtype) {
+  Random random(4);
+  for (DType dtype : moving_dtypes()) {
+    for (DType id_type : kIdTypes) {
+      for (int round = 0; round < 12; ++round) {
+        const Shape shape = test::random_shape(random, static_cast<int>(pick(random, 1, 4)), 1, 8);
+        const int axis = static_cast<int>(pick(random, 0, shape.rank() - 1));
+        Shape to = shape;
+        for (int i = 0; i < to.rank(); ++i)
+          to.set(i, i == axis                 ? pick(random, 0, 12)
+                    : pick(random, 0, 2) == 0 ? pick(random, 1, shape[i])
+                                              : shape[i]);
+        const std::vector<int64_t> ids = random_ids(random, to.elem_count(), shape[axis], id_type);
+        const Raw values = test::random_raw(random, shape.elem_count(), dtype);
+        const Tensor x = test::laid_out(random, values, shape, dtype);
+        const Tensor id_tensor = test::laid_out(random, as_raw(ids, id_type), to, id_type);
+        Raw expected;
+        for_each_index(to, [&](std::vector<int64_t> index) {
+          const int64_t id = ids[linear(to, index)];
+          index[static_cast<size_t>(axis)] = id;
+          expected.push_back(skips(id, shape[axis]) ? 0 : values[linear(shape, index)]);
+        });
+        ASSERT_EQ(raw(x.gather(id_tensor, axis)), expected)
+            << x.describe() << " axis " << axis << " by " << id_tensor.describe();
+      }
+    }
+  }
+}
+
+// By hand. Row-major order visits the ids of one column in increasing order, so that the last one wins.
+Raw scatter_by_hand(Raw to, const Shape& shape, const std::vector<int64_t>& ids, const Raw& source,
+                    const Shape& part, int axis) {
+  for_each_index(part, [&](std::vector<int64_t> index) {
+    const size_t at = linear(part, index);
+    index[static_cast<size_t>(axis)] = ids[at];
+    if (!skips(ids[at], shape[axis])) to[linear(shape, index)] = source[at];
+  });
+  return to;
+}
+
+TEST(Indexing, ScatterOnEveryDtype) {
+  Random random(5);
+  for (DType dtype : moving_dtypes()) {
+    for (DType id_type : kIdTypes) {
+      for (int round = 0; round < 12; ++round) {
+        const Shape shape = test::random_shape(random, static_cast<int>(pick(random, 1, 4)), 1, 8);
+        const int axis = static_cast<int>(pick(random, 0, shape.rank() - 1));
+        Shape part = shape;
+        for (int i = 0; i < part.rank(); ++i)
+          part.set(i, i == axis                 ? pick(random, 0, 12)
+                      : pick(random, 0, 2) == 0 ? pick(random, 1, shape[i])
+                                                : shape[i]);
+        const std::vector<int64_t> ids = random_ids(random, part.elem_count(), shape[axis], id_type);
+        const Raw values = test::random_raw(random, shape.elem_count(), dtype);
+        const Raw source_values = test::random_raw(random, part.elem_count(), dtype);
+        const Tensor source = test::laid_out(random, source_values, part, dtype);
+        const Tensor id_tensor = test::laid_out(random, as_raw(ids, id_type), part, id_type);
+        Tensor x = test::laid_out(random, values, shape, dtype);
+        const Raw expected = scatter_by_hand(values, shape, ids, source_values, part, axis);
+        ASSERT_EQ(raw(x.scatter(id_tensor, source, axis)), expected)
+            << x.describe() << " axis " << axis << " by " << id_tensor.describe();
+        ASSERT_EQ(raw(x), values);
+        x.scatter_set(id_tensor, source, axis);
+        ASSERT_EQ(raw(x), expected);
+      }
+    }
+  }
+}
+
+TEST(Indexing, LargeGatherAndScatter) {
+  Random random(6);
+  for (const Shape& shape : std::vector<Shape>{{3000, 50}, {2, 40000}, {20, 60, 70}}) {
+    for (int axis = 0; axis < shape.rank(); ++axis) {
+      const std::vector<int64_t> ids = random_ids(random, shape.elem_count(), shape[axis], DType::I64);
+      const Raw values = test::random_raw(random, shape.elem_count(), DType::F32);
+      const Raw source_values = test::random_raw(random, shape.elem_count(), DType::F32);
+      const Tensor x = test::laid_out(random, values, shape, DType::F32);
+      const Tensor source = test::laid_out(random, source_values, shape, DType::F32);
+      const Tensor id_tensor = test::laid_out(random, as_raw(ids, DType::I64), shape, DType::I64);
+      ASSERT_EQ(raw(x.scatter(id_tensor, source, axis)),
+                scatter_by_hand(values, shape, ids, source_values, shape, axis));
+      test::expect_same_everywhere([&] { return x.scatter(id_tensor, source, axis); });
+      test::expect_same_everywhere([&] { return x.gather(id_tensor, axis); });
+    }
+  }
+}
+
+// The largest id skips only where it names nothing.
+TEST(Indexing, SkipIdCanBeLegal) {
+  const Tensor wide = Tensor::arange(0, 300, DType::I32);
+  const Tensor narrow = Tensor::arange(0, 255, DType::I32);
+  const Tensor ids = Tensor::from_vec(std::vector<uint8_t>{255, 3}, {2});
+  EXPECT_EQ(wide.index_select(ids, 0).to_vec<int32_t>(), (std::vector<int32_t>{255, 3}));
+  EXPECT_EQ(wide.gather(ids, 0).to_vec<int32_t>(), (std::vector<int32_t>{255, 3}));
+  EXPECT_EQ(narrow.index_select(ids, 0).to_vec<int32_t>(), (std::vector<int32_t>{0, 3}));
+  EXPECT_EQ(narrow.gather(ids, 0).to_vec<int32_t>(), (std::vector<int32_t>{0, 3}));
+  const Tensor source = Tensor::from_vec(std::vector<int32_t>{-1, -2}, {2});
+  EXPECT_EQ(wide.scatter(ids, source, 0).i(255).to_scalar<int32_t>(), -1);
+  EXPECT_EQ(wide.index_add(ids, source, 0).i(255).to_scalar<int32_t>(), 254);
+  EXPECT_EQ(narrow.scatter(ids, source, 0).i(254).to_scalar<int32_t>(), 254);
+  EXPECT_EQ(narrow.scatter_add(ids, source, 0).i(254).to_scalar<int32_t>(), 254);
+}
+
+TEST(Indexing, IdsOutOfRange) {
+  const Tensor x = Tensor::zeros({4, 5}, DType::F32);
+  const Tensor ids = Tensor::from_vec(std::vector<int32_t>{0, 1, 7, -3}, {4});
+  EXPECT_ERROR(x.index_select(ids, 1), IndexOutOfRange,
+               "[index_select] id 7 at [2] of the ids [4] i32 is out of range for axis 1 of [4, 5] (size 5)");
+  EXPECT_ERROR(x.index_select(ids.narrow(0, 3, 1), 0), IndexOutOfRange, "id -3 at [0]");
+  const Tensor grid = Tensor::from_vec(std::vector<int64_t>{0, 1, 2, 3, 4, 4, 0, 5}, {4, 2});
+  EXPECT_ERROR(x.gather(grid, 0), IndexOutOfRange,
+               "[gather] id 4 at [2, 0] of the ids [4, 2] i64 is out of range for axis 0 of [4, 5] (size 4)");
+  EXPECT_ERROR(x.gather(grid, 1), IndexOutOfRange, "id 5 at [3, 1]");
+  const Tensor source = Tensor::ones({4, 2}, DType::F32);
+  EXPECT_ERROR(x.scatter(grid, source, 1), IndexOutOfRange, "[scatter] id 5 at [3, 1]");
+  EXPECT_ERROR(x.scatter_add(grid, source, 1), IndexOutOfRange, "[scatter_add] id 5 at [3, 1]");
+  EXPECT_ERROR(x.index_add(ids, Tensor::ones({4, 4}, DType::F32), 1), IndexOutOfRange,
+               "[index_add] id 7 at [2]");
+  // The first one in row-major order is named, for any number of threads.
+  std::vector<uint32_t> many(300000, 1);
+  many[123457] = 9;
+  many[250000] = 8;
+  const Tensor big = Tensor::from_vec(many, {300000});
+  EXPECT_ERROR(Tensor::zeros({3}, DType::U8).index_select(big, 0), IndexOutOfRange, "id 9 at [123457]");
+  EXPECT_ERROR(Tensor::zeros({3}, DType::U8).gather(big, 0), IndexOutOfRange, "id 9 at [123457]");
+  EXPECT_ERROR(Tensor::zeros({3}, DType::U8).scatter(big, Tensor::zeros({300000}, DType::U8), 0),
+               IndexOutOfRange, "id 9 at [123457]");
+}
+
+TEST(Indexing, Errors) {
+  const Tensor x = Tensor::zeros({4, 5}, DType::F32);
+  const Tensor ids = Tensor::zeros({3}, DType::U32);
+  const Tensor grid = Tensor::zeros({4, 5}, DType::U32);
+  EXPECT_ERROR(x.index_select(ids, 2), DimOutOfRange, "[index_select]");
+  EXPECT_ERROR(x.index_select(x, 0), UnsupportedDType, "accepted dtypes: u8, u32, i16, i32, i64");
+  EXPECT_ERROR(x.index_select(grid, 0), ShapeMismatch,
+               "[index_select] expected ids [n] (rank 1), got [4, 5] u32");
+  EXPECT_ERROR(x.gather(ids, 0), ShapeMismatch, "[gather] the ids [3] must have the rank of [4, 5]");
+  EXPECT_ERROR(x.gather(Tensor::zeros({4, 6}, DType::U8), 0), ShapeMismatch,
+               "but for axis 0, no size larger than there");
+  EXPECT_ERROR(x.gather(Tensor::zeros({4, 5}, DType::F64), 0), UnsupportedDType,
+               "[gather] not defined for [4, 5] f64");
+  EXPECT_ERROR(x.scatter(grid, Tensor::zeros({4, 4}, DType::F32), 0), ShapeMismatch,
+               "[scatter] the ids [4, 5] and the source [4, 4] must have one shape");
+  EXPECT_ERROR(x.scatter(grid, Tensor::zeros({4, 5}, DType::F16), 0), DTypeMismatch, "[scatter]");
+  EXPECT_ERROR(x.scatter(Tensor::zeros({5, 5}, DType::U8), Tensor::zeros({5, 5}, DType::F32), 1),
+               ShapeMismatch, "[scatter] the source [5, 5] must have the rank of [4, 5]");
+  EXPECT_ERROR(x.scatter_add(grid, x, -3), DimOutOfRange, "[scatter_add]");
+  EXPECT_ERROR(x.index_add(grid, x, 0), ShapeMismatch, "[index_add] expected ids [n]");
+  EXPECT_ERROR(x.index_add(ids, x, 0), ShapeMismatch,
+               "[index_add] the source [4, 5] does not go with the destination [4, 5] and 3 ids along axis "
+               "0; expected [3, 5]");
+  EXPECT_ERROR(x.index_add(ids, Tensor::zeros({3, 5}, DType::I64), 0), DTypeMismatch, "[index_add]");
+  const Tensor packed = Tensor::from_bytes(std::vector<std::byte>(6), {8}, DType::F6E2M3);
+  EXPECT_ERROR(packed.index_select(ids, 0), UnsupportedDType,
+               "[index_select] [8] f6e2m3 cpu is packed below a byte");
+  EXPECT_ERROR(packed.gather(ids, 0), UnsupportedDType, "[gather]");
+  const Tensor bytes = Tensor::from_bytes(std::vector<std::byte>(3), {3}, DType::F8E8M0);
+  EXPECT_ERROR(bytes.scatter_add(ids, bytes, 0), UnsupportedDType,
+               "[scatter_add] not defined for [3] f8e8m0");
+}
+
+}  // namespace
+}  // namespace beeswax
