@@ -5,6 +5,7 @@
 #include <cstring>
 
 #include "backends/cpu/backend.h"
+#include "backends/cpu/kernels/transpose.h"
 #include "backends/cpu/nest.h"
 #include "backends/cpu/streaming.h"
 #include "core/thread_pool.h"
@@ -44,10 +45,12 @@ void copy_transposed(const Nest<2>& nest, int axis, std::byte* out, const std::b
   const auto row_axis = static_cast<size_t>(axis);
   const int64_t rows = nest.dims[row_axis];
   const int64_t cols = nest.inner();
-  const int64_t row_block = std::max<int64_t>(64, kGrain / cols / 64 * 64);
+  const int64_t deep = 512 / static_cast<int64_t>(bytes);  // as far as the kernel walks along a column
+  const int64_t row_block = std::max(deep, kGrain / cols / deep * deep);
   const int64_t blocks = (rows + row_block - 1) / row_block;
   const int64_t planes = nest.count / rows / cols;
   const auto size = static_cast<int64_t>(bytes);
+  const bool past_caches = beyond_caches(static_cast<size_t>(nest.count) * bytes);
   ThreadPool::global().parallel_for(planes * blocks, [&](int64_t task) {
     int64_t plane = task / blocks;
     const int64_t row = task % blocks * row_block;
@@ -60,9 +63,10 @@ void copy_transposed(const Nest<2>& nest, int axis, std::byte* out, const std::b
       in_at += index * nest.strides[kIn][a];
       out_at += index * nest.strides[kOut][a];
     }
-    copy_kernels().transpose[size_class(bytes)](out + out_at * size, nest.strides[kOut][row_axis],
-                                                from + in_at * size, nest.strides[kIn][nest.last()],
-                                                std::min(row_block, rows - row), cols);
+    transpose_kernels().transpose[size_class(bytes)](out + out_at * size, nest.strides[kOut][row_axis],
+                                                     from + in_at * size, nest.strides[kIn][nest.last()],
+                                                     std::min(row_block, rows - row), cols, past_caches);
+    if (past_caches) copy_kernels().fence();
   });
 }
 

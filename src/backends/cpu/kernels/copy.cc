@@ -29,29 +29,6 @@ void scatter(void* out, int64_t stride, const void* from, int64_t count) {
   for (int64_t i = 0; i < count; ++i) y[i * stride] = x[i];
 }
 
-// Tiles of one cache line by one cache line: every line read is used whole while it is in the first cache.
-template <class T>
-void transpose(void* out, int64_t out_row, const void* from, int64_t from_col, int64_t rows, int64_t cols) {
-  constexpr int64_t kTile = 64 / static_cast<int64_t>(sizeof(T));
-  T* y = static_cast<T*>(out);
-  const T* x = static_cast<const T*>(from);
-  T tile[kTile * kTile];
-  for (int64_t r0 = 0; r0 < rows; r0 += kTile) {
-    const int64_t r_count = rows - r0 < kTile ? rows - r0 : kTile;
-    for (int64_t c0 = 0; c0 < cols; c0 += kTile) {
-      const int64_t c_count = cols - c0 < kTile ? cols - c0 : kTile;
-      for (int64_t c = 0; c < c_count; ++c) {
-        const T* line = x + (c0 + c) * from_col + r0;
-        for (int64_t r = 0; r < r_count; ++r) tile[r * kTile + c] = line[r];
-      }
-      for (int64_t r = 0; r < r_count; ++r) {
-        T* line = y + (r0 + r) * out_row + c0;
-        for (int64_t c = 0; c < c_count; ++c) line[c] = tile[r * kTile + c];
-      }
-    }
-  }
-}
-
 void stream(void* out, const void* from, size_t bytes) {
   auto* y = static_cast<unsigned char*>(out);
   const auto* x = static_cast<const unsigned char*>(from);
@@ -92,7 +69,6 @@ const CopyKernels& copy_kernels() {
   static constexpr CopyKernels kTable = {
       {gather<uint8_t>, gather<uint16_t>, gather<uint32_t>, gather<uint64_t>},
       {scatter<uint8_t>, scatter<uint16_t>, scatter<uint32_t>, scatter<uint64_t>},
-      {transpose<uint8_t>, transpose<uint16_t>, transpose<uint32_t>, transpose<uint64_t>},
       stream,
       fence,
   };

@@ -14,9 +14,6 @@ struct CopyKernels {
   void (*gather[4])(void* out, const void* from, int64_t stride, int64_t count);
   /// out[i * stride] = from[i], i < count.
   void (*scatter[4])(void* out, int64_t stride, const void* from, int64_t count);
-  /// out[r * out_row + c] = from[c * from_col + r], r < rows, c < cols: a transpose, in tiles.
-  void (*transpose[4])(void* out, int64_t out_row, const void* from, int64_t from_col, int64_t rows,
-                       int64_t cols);
   /// A copy past the caches, for results too large to stay in them. Any alignment. Other threads see it only
   /// after this one has called fence().
   void (*stream)(void* out, const void* from, size_t bytes);
