@@ -78,7 +78,7 @@ class Format {
       left_ = std::max(left_, point);
       right_ = std::max(right_, fraction_end(text) - point);
     }
-    if (special_ > left_ + right_) left_ = special_ - right_;
+    if (special_ > width()) left_ += special_ - width();
   }
 
   std::string operator()(double value, int64_t whole) const {

@@ -1,0 +1,69 @@
+// SPDX-License-Identifier: Apache-2.0
+// Tensors print as NumPy prints them: the expected texts are str() of the same arrays in NumPy 2.4.
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <sstream>
+
+#include "beeswax/tensor.h"
+
+namespace beeswax {
+namespace {
+
+Tensor of(const std::vector<float>& values, const Shape& shape) { return Tensor::from_vec(values, shape); }
+
+struct Case {
+  Tensor tensor;
+  const char* text;
+};
+
+TEST(Print, LikeNumPy) {
+  const Case cases[] = {
+      {of({1, 2.5, -3, 0.1f}, {4}), "[ 1.   2.5 -3.   0.1]"},
+      {of({1, 2, 3, 4, 5, 6}, {2, 3}), "[[1. 2. 3.]\n [4. 5. 6.]]"},
+      {of({1e-5f, 1, 2}, {3}), "[1.e-05 1.e+00 2.e+00]"},
+      {of({1e9, 1, -2}, {3}), "[ 1.e+09  1.e+00 -2.e+00]"},
+      {of({NAN, 1, INFINITY, -INFINITY}, {4}), "[ nan   1.  inf -inf]"},
+      {of({NAN, 0.001f, 1e10}, {3}), "[   nan 1.e-03 1.e+10]"},
+      {of({0.1f}, {1}), "[0.1]"},
+      {of({static_cast<float>(1.0 / 3)}, {1}), "[0.33333334]"},
+      {of({static_cast<float>(1.0 / 3)}, {1}).to_dtype(DType::F16), "[0.3333]"},
+      {Tensor::from_vec(std::vector<double>{1.0 / 3, 2}, {2}), "[0.33333333 2.        ]"},
+      {Tensor::from_vec(std::vector<double>{3.14159265358979, -100}, {2}), "[   3.14159265 -100.        ]"},
+      {of({7}, {}), "7.0"},
+      {of({0.1f}, {}), "0.1"},
+      {Tensor::from_vec(std::vector<int64_t>{1, -20, 300}, {3}), "[  1 -20 300]"},
+      {Tensor::from_vec(std::vector<uint8_t>{1, 2, 3, 4}, {2, 2}), "[[1 2]\n [3 4]]"},
+      {Tensor::arange(0, 24, DType::F32).reshape({2, 3, 4}),
+       "[[[ 0.  1.  2.  3.]\n  [ 4.  5.  6.  7.]\n  [ 8.  9. 10. 11.]]\n\n [[12. 13. 14. 15.]\n  [16. 17. "
+       "18. 19.]\n  [20. 21. 22. 23.]]]"},
+      {Tensor::arange(0, 2000, DType::I32), "[   0    1    2 ... 1997 1998 1999]"},
+      {Tensor::arange(0, 40, DType::F32),
+       "[ 0.  1.  2.  3.  4.  5.  6.  7.  8.  9. 10. 11. 12. 13. 14. 15. 16. 17.\n 18. 19. 20. 21. 22. 23. "
+       "24. 25. 26. 27. 28. 29. 30. 31. 32. 33. 34. 35.\n 36. 37. 38. 39.]"},
+      {Tensor::arange(0, 10000, DType::F32).reshape({100, 100}),
+       "[[0.000e+00 1.000e+00 2.000e+00 ... 9.700e+01 9.800e+01 9.900e+01]\n [1.000e+02 1.010e+02 1.020e+02 "
+       "... 1.970e+02 1.980e+02 1.990e+02]\n [2.000e+02 2.010e+02 2.020e+02 ... 2.970e+02 2.980e+02 "
+       "2.990e+02]\n ...\n [9.700e+03 9.701e+03 9.702e+03 ... 9.797e+03 9.798e+03 9.799e+03]\n [9.800e+03 "
+       "9.801e+03 9.802e+03 ... 9.897e+03 9.898e+03 9.899e+03]\n [9.900e+03 9.901e+03 9.902e+03 ... "
+       "9.997e+03 9.998e+03 9.999e+03]]"},
+      {Tensor::arange(0, 1200, DType::F32).reshape({2, 4, 150}),
+       "[[[0.000e+00 1.000e+00 2.000e+00 ... 1.470e+02 1.480e+02 1.490e+02]\n  [1.500e+02 1.510e+02 "
+       "1.520e+02 ... 2.970e+02 2.980e+02 2.990e+02]\n  [3.000e+02 3.010e+02 3.020e+02 ... 4.470e+02 "
+       "4.480e+02 4.490e+02]\n  [4.500e+02 4.510e+02 4.520e+02 ... 5.970e+02 5.980e+02 5.990e+02]]\n\n "
+       "[[6.000e+02 6.010e+02 6.020e+02 ... 7.470e+02 7.480e+02 7.490e+02]\n  [7.500e+02 7.510e+02 7.520e+02 "
+       "... 8.970e+02 8.980e+02 8.990e+02]\n  [9.000e+02 9.010e+02 9.020e+02 ... 1.047e+03 1.048e+03 "
+       "1.049e+03]\n  [1.050e+03 1.051e+03 1.052e+03 ... 1.197e+03 1.198e+03 1.199e+03]]]"},
+      {Tensor::zeros({0}, DType::F32), "[]"},
+  };
+  for (const Case& c : cases) EXPECT_EQ(c.tensor.to_string(), c.text);
+}
+
+TEST(Print, StreamAddsWhatItIs) {
+  std::ostringstream out;
+  out << of({1, 2}, {2});
+  EXPECT_EQ(out.str(), "[1. 2.]\nTensor[2] f32 cpu");
+}
+
+}  // namespace
+}  // namespace beeswax
