@@ -18,8 +18,25 @@ namespace {
 // Keeps results alive that nobody reads.
 std::atomic<uint64_t> sink{0};
 
-double arrays_touched(Ceiling ceiling) {
-  return ceiling == Ceiling::Triad ? 3 : ceiling == Ceiling::Copy ? 2 : 1;
+// Nominal bytes for each byte written (or read, where nothing is written).
+double bytes_moved(Ceiling ceiling) {
+  switch (ceiling) {
+    case Ceiling::Triad:
+      return 3;
+    case Ceiling::Copy:
+      return 2;
+    case Ceiling::Widen2:
+      return 1.5;
+    case Ceiling::Widen4:
+      return 1.25;
+    default:
+      return 1;
+  }
+}
+
+// Bytes written for each byte read.
+int64_t widening(Ceiling ceiling) {
+  return ceiling == Ceiling::Widen4 ? 4 : ceiling == Ceiling::Widen2 ? 2 : 1;
 }
 
 // Pieces of the work: small enough that a thread which loses its core for a while holds nobody up.
@@ -59,12 +76,13 @@ double Ceilings::run_bandwidth(Ceiling ceiling, size_t variant, int64_t piece) {
   std::byte* out = array(0);
   const std::byte* a = array(1);
   const std::byte* b = ceiling == Ceiling::Triad ? array(2) : nullptr;
+  const int64_t widen = widening(ceiling);
   const Stopwatch watch;
   parallel_ranges(bytes_, piece, [&](int64_t begin, int64_t end) {
-    sink.fetch_add(loop(out + begin, a + begin, b == nullptr ? nullptr : b + begin, end - begin),
+    sink.fetch_add(loop(out + begin, a + begin / widen, b == nullptr ? nullptr : b + begin, end - begin),
                    std::memory_order_relaxed);
   });
-  return static_cast<double>(bytes_) * arrays_touched(ceiling) / watch.seconds();
+  return static_cast<double>(bytes_) * bytes_moved(ceiling) / watch.seconds();
 }
 
 void Ceilings::prepare(Ceiling ceiling) {

@@ -31,6 +31,10 @@ const char* ceiling_name(Ceiling ceiling) {
       return "copy";
     case Ceiling::Triad:
       return "triad";
+    case Ceiling::Widen2:
+      return "widen 2";
+    case Ceiling::Widen4:
+      return "widen 4";
     case Ceiling::FmaF32:
       return "fma f32";
     case Ceiling::FmaF64:

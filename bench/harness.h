@@ -23,11 +23,13 @@ enum class Ceiling {
   Write,    ///< fill
   Copy,     ///< one array read, one written
   Triad,    ///< two arrays read, one written
+  Widen2,   ///< one array read, two bytes written for each: the mix of a cast to twice the size
+  Widen4,   ///< four bytes written for each
   FmaF32,   ///< chains of f32 multiply-adds in registers; two operations each
   FmaF64,   ///< the same in f64
   Int8Dot,  ///< chains of 8-bit dot products in registers; two operations for each product
 };
-inline constexpr int kCeilingCount = 8;
+inline constexpr int kCeilingCount = 10;
 
 /// "copy", "f32 fma", ...; "-" for None.
 const char* ceiling_name(Ceiling ceiling);

@@ -34,6 +34,13 @@ uint64_t read_plain(std::byte*, const std::byte* a, const std::byte*, int64_t by
   return sum[0] + sum[1] + sum[2] + sum[3] + sum[4] + sum[5] + sum[6] + sum[7];
 }
 
+template <int kTimes>
+uint64_t widen_plain(std::byte* out, const std::byte* a, const std::byte*, int64_t bytes) {
+  for (int64_t i = 0; i < bytes; i += 64 * kTimes)
+    for (int64_t copy = 0; copy < kTimes; ++copy) std::memcpy(out + i + 64 * copy, a + i / kTimes, 64);
+  return 0;
+}
+
 uint64_t triad_plain(std::byte* out, const std::byte* a, const std::byte* b, int64_t bytes) {
   const auto* x = reinterpret_cast<const float*>(a);
   const auto* y = reinterpret_cast<const float*>(b);
@@ -100,6 +107,28 @@ __attribute__((always_inline)) inline uint64_t sum_words(const V& v) {
     for (int64_t i = 0; i < bytes; i += 2 * (BYTES)) {                                                     \
       STREAM(out + i, v);                                                                                  \
       STREAM(out + i + (BYTES), v);                                                                        \
+    }                                                                                                      \
+    _mm_sfence();                                                                                          \
+    return 0;                                                                                              \
+  }                                                                                                        \
+  __attribute__((target(TARGET))) uint64_t widen_2_##suffix(std::byte* out, const std::byte* a,            \
+                                                            const std::byte*, int64_t bytes) {             \
+    for (int64_t i = 0; i < bytes; i += 2 * (BYTES)) {                                                     \
+      const V v = LOAD(a + i / 2);                                                                         \
+      STREAM(out + i, v);                                                                                  \
+      STREAM(out + i + (BYTES), v);                                                                        \
+    }                                                                                                      \
+    _mm_sfence();                                                                                          \
+    return 0;                                                                                              \
+  }                                                                                                        \
+  __attribute__((target(TARGET))) uint64_t widen_4_##suffix(std::byte* out, const std::byte* a,            \
+                                                            const std::byte*, int64_t bytes) {             \
+    for (int64_t i = 0; i < bytes; i += 4 * (BYTES)) {                                                     \
+      const V v = LOAD(a + i / 4);                                                                         \
+      STREAM(out + i, v);                                                                                  \
+      STREAM(out + i + (BYTES), v);                                                                        \
+      STREAM(out + i + 2 * (BYTES), v);                                                                    \
+      STREAM(out + i + 3 * (BYTES), v);                                                                    \
     }                                                                                                      \
     _mm_sfence();                                                                                          \
     return 0;                                                                                              \
@@ -211,6 +240,8 @@ std::vector<MemoryVariant> memory_variants(Ceiling ceiling) {
   if (ceiling == Ceiling::Read) out.push_back({"loads " cached, read_##suffix}); \
   if (ceiling == Ceiling::Write) out.push_back({streaming, write_##suffix});     \
   if (ceiling == Ceiling::Copy) out.push_back({streaming, copy_##suffix});       \
+  if (ceiling == Ceiling::Widen2) out.push_back({streaming, widen_2_##suffix});  \
+  if (ceiling == Ceiling::Widen4) out.push_back({streaming, widen_4_##suffix});  \
   if (ceiling == Ceiling::Triad) out.push_back({streaming, triad_##suffix});     \
   if (ceiling == Ceiling::Triad) out.push_back({"stores " cached, triad_cached_##suffix});
   if (level == cpu::Isa::base) {
@@ -226,6 +257,8 @@ std::vector<MemoryVariant> memory_variants(Ceiling ceiling) {
 #else
   if (ceiling == Ceiling::Read) out.push_back({"plain", read_plain});
   if (ceiling == Ceiling::Triad) out.push_back({"plain", triad_plain});
+  if (ceiling == Ceiling::Widen2) out.push_back({"plain", widen_plain<2>});
+  if (ceiling == Ceiling::Widen4) out.push_back({"plain", widen_plain<4>});
 #endif
   return out;
 }

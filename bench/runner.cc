@@ -15,11 +15,14 @@ namespace beeswax::bench {
 namespace {
 
 constexpr double kShortestSample = 1e-3;  // shorter bodies are repeated within one sample
+constexpr double kLongBody = 0.1;         // longer ones are warm after one call
 
 // Calls that make one sample long enough for the clock and the threads' wake-up. Warms up on the way.
 int64_t calls_per_sample(const std::function<void()>& body) {
   int64_t calls = 1;
+  const Stopwatch first;
   body();
+  if (first.seconds() > kLongBody) return 1;
   for (;;) {
     const Stopwatch watch;
     for (int64_t i = 0; i < calls; ++i) body();
@@ -67,7 +70,12 @@ Result measure(const Case& one, Ceilings& ceilings, const Effort& effort) {
   size_t calm = 0;
   int64_t before = preemptions();
   double last_ceiling = sample_ceiling();
-  while (samples.size() < least || (calm < wanted && total.seconds() < effort.seconds)) {
+  const auto more = [&] {
+    const double seconds = total.seconds();
+    if (samples.empty() || seconds < effort.seconds) return calm < wanted;
+    return samples.size() < least && seconds < 3 * effort.seconds;
+  };
+  while (more()) {
     Sample sample;
     sample.ceiling_before = last_ceiling;
     const int64_t during = preemptions();

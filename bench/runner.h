@@ -30,8 +30,8 @@ struct Result {
 
 struct Effort {
   int samples = 15;      ///< at most
-  int least = 3;         ///< at least, whatever the time
-  double seconds = 1.5;  ///< for one case, after which no sample begins
+  double seconds = 1.5;  ///< for one case, after which no sample begins,
+  int least = 3;         ///< unless there are fewer than this; then three times as long
 };
 
 /// Whether the case's rate counts operations rather than bytes.

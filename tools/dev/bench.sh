@@ -20,5 +20,9 @@ run_bench() {
   need_packages build
   build_preset release bw_bench
   [ "${1:-}" = -- ] && shift
+  # The results name the commit they belong to, with -dirty if the tree has changes.
+  BEESWAX_COMMIT=$(git rev-parse --short HEAD 2>/dev/null || echo unknown)
+  [ -z "$(git status --porcelain 2>/dev/null)" ] || BEESWAX_COMMIT+=-dirty
+  export BEESWAX_COMMIT
   exec build/bin/bw_bench "$@"
 }
