@@ -86,4 +86,21 @@ BW_BENCH_GROUP(fill, list, sizes) {
         [](int64_t count, DType type) { static_cast<void>(Tensor::arange(0, count, type)); });
 }
 
+BW_BENCH_GROUP(random, list, sizes) {
+  const auto add = [&](const char* what, DType dtype, auto&& draw) {
+    const int64_t count = sizes.memory_elements(dtype);
+    const std::string name(dtype_name(dtype));
+    list.add({.name = std::string("random/") + what + "/" + name,
+              .dtype = name,
+              .shape = Shape{count}.to_string(),
+              .bytes = bytes_of(dtype, count),
+              .ceiling = Ceiling::Write,
+              .make = [=]() -> Body { return [=] { draw(count, dtype); }; }});
+  };
+  for (const DType dtype : {DType::F32, DType::F16, DType::F64}) {
+    add("uniform", dtype, [](int64_t count, DType type) { static_cast<void>(Tensor::rand({count}, type)); });
+    add("normal", dtype, [](int64_t count, DType type) { static_cast<void>(Tensor::randn({count}, type)); });
+  }
+}
+
 }  // namespace beeswax::bench
