@@ -12,21 +12,6 @@
 namespace beeswax::cpu {
 namespace {
 
-// A dense copy of some elements of an operand, in a block of the pool.
-class Copied {
- public:
-  const std::byte* make(const Operand& x, const Layout& layout) {
-    const Layout dense(layout.shape());
-    CpuBackend& backend = CpuBackend::instance();
-    memory_ = backend.allocate(dtype_bytes(x.dtype, static_cast<size_t>(layout.shape().elem_count())));
-    backend.copy({x.storage, &layout, x.dtype}, {memory_.get(), &dense, x.dtype});
-    return memory_->data();
-  }
-
- private:
-  detail::Ref<Storage> memory_;
-};
-
 const std::byte* element(const Operand& x, int64_t offset) {
   return x.storage->data() + dtype_bytes(x.dtype, static_cast<size_t>(offset));
 }
@@ -39,23 +24,6 @@ bool dense_from(const Layout& layout, int first) {
     size *= layout.dim(axis);
   }
   return true;
-}
-
-// x is [batch, channels, h, w] with any strides: those that a sum takes, after a copy where its columns are
-// not dense.
-void set_input(ConvSum& sum, const Operand& x, Copied& copied) {
-  const Layout& layout = *x.layout;
-  if (layout.dim(3) > 1 && layout.stride(3) != 1) {
-    sum.in = copied.make(x, layout);
-    sum.in_row = layout.dim(3);
-    sum.in_channel = layout.dim(2) * sum.in_row;
-    sum.in_batch = layout.dim(1) * sum.in_channel;
-  } else {
-    sum.in = x.data();
-    sum.in_row = layout.stride(2);
-    sum.in_channel = layout.stride(1);
-    sum.in_batch = layout.stride(0);
-  }
 }
 
 ConvSum sum_of(const ConvShape& s, const Operand& x, const Target& out) {

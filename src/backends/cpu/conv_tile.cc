@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // The plan of a tile: only the rows and columns that some term reads, however far the taps lie apart.
-#include <algorithm>
+#include "backends/cpu/conv_tile.h"
 
-#include "backends/cpu/conv_sum.h"
+#include <algorithm>
 
 namespace beeswax::cpu {
 namespace {
@@ -12,22 +12,45 @@ int64_t floor_div(int64_t a, int64_t b) { return a >= 0 ? a / b : -((-a + b - 1)
 
 }  // namespace
 
-ConvTile::ConvTile(const ConvSum& sum, int64_t rows, int64_t columns) {
-  const std::vector<int64_t> tap_column = place_columns(sum.x, columns);
-  const std::vector<int64_t> slots = place_rows(sum.y, rows);
+const std::byte* Copied::make(const Operand& x, const Layout& layout) {
+  const Layout dense(layout.shape());
+  CpuBackend& backend = CpuBackend::instance();
+  memory_ = backend.allocate(dtype_bytes(x.dtype, static_cast<size_t>(layout.shape().elem_count())));
+  backend.copy({x.storage, &layout, x.dtype}, {memory_.get(), &dense, x.dtype});
+  return memory_->data();
+}
+
+void set_input(ConvInput& input, const Operand& x, Copied& copied) {
+  const Layout& layout = *x.layout;
+  if (layout.dim(3) > 1 && layout.stride(3) != 1) {
+    input.in = copied.make(x, layout);
+    input.in_row = layout.dim(3);
+    input.in_channel = layout.dim(2) * input.in_row;
+    input.in_batch = layout.dim(1) * input.in_channel;
+  } else {
+    input.in = x.data();
+    input.in_row = layout.stride(2);
+    input.in_channel = layout.stride(1);
+    input.in_batch = layout.stride(0);
+  }
+}
+
+ConvTile::ConvTile(const ConvInput& input, int64_t rows, int64_t columns) {
+  const std::vector<int64_t> tap_column = place_columns(input.x, columns);
+  const std::vector<int64_t> slots = place_rows(input.y, rows);
   for (const int64_t slot : slots) row_offset_.push_back(slot * width_);
   plane_ = static_cast<int64_t>(row_at_.size()) * width_;
 
-  const int64_t taps = sum.y.taps * sum.x.taps;
-  const int64_t terms = sum.terms();
+  const int64_t taps = input.y.taps * input.x.taps;
+  const int64_t terms = input.terms();
   tap_offset_.resize(static_cast<size_t>(terms));
   tap_row_.resize(static_cast<size_t>(terms));
   for (int64_t k = 0; k < terms; ++k) {
     const int64_t first_channel = k / kGemmBlock * kGemmBlock / taps;
     const int64_t channel = k / taps - first_channel;
     const auto at = static_cast<size_t>(k);
-    tap_row_[at] = k % taps / sum.x.taps;
-    tap_offset_[at] = channel * plane_ + tap_column[static_cast<size_t>(k % sum.x.taps)];
+    tap_row_[at] = k % taps / input.x.taps;
+    tap_offset_[at] = channel * plane_ + tap_column[static_cast<size_t>(k % input.x.taps)];
     channels_ = std::max(channels_, channel + 1);
   }
 }
@@ -75,24 +98,24 @@ std::vector<int64_t> ConvTile::place_columns(const ConvAxis& axis, int64_t colum
   return place;
 }
 
-ConvFill ConvTile::fill(const ConvSum& sum, const std::byte* from, int64_t channels, int64_t row,
+ConvFill ConvTile::fill(const ConvInput& input, const std::byte* from, int64_t channels, int64_t row,
                         int64_t column, ConvRun* run, void* to) const {
-  const int64_t step = sum.x.step;
+  const int64_t step = input.x.step;
   for (size_t i = 0; i < runs_.size(); ++i) {
     run[i] = runs_[i];
     run[i].column += column * step;
     run[i].begin = std::clamp<int64_t>(ceil_div(-run[i].column, step), 0, run[i].count);
-    run[i].end = std::clamp<int64_t>(ceil_div(sum.x.in - run[i].column, step), run[i].begin, run[i].count);
+    run[i].end = std::clamp<int64_t>(ceil_div(input.x.in - run[i].column, step), run[i].begin, run[i].count);
   }
   return {from,
-          sum.in_channel,
-          sum.in_row,
+          input.in_channel,
+          input.in_row,
           step,
           channels,
-          sum.y.in,
+          input.y.in,
           static_cast<int64_t>(row_at_.size()),
           row_at_.data(),
-          row * sum.y.step,
+          row * input.y.step,
           runs(),
           run,
           width_,

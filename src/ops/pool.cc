@@ -1,0 +1,137 @@
+// SPDX-License-Identifier: Apache-2.0
+// Pooling and upsampling: checks and output sizes.
+#include <algorithm>
+#include <cmath>
+
+#include "ops/common.h"
+
+namespace beeswax {
+namespace {
+
+// Positions along one axis that upsampling counts in 32 bits.
+constexpr int64_t kMostPositions = INT32_MAX;
+
+using Pair = std::pair<int64_t, int64_t>;
+
+std::string text_of(const Pair& pair) { return join_text("(", pair.first, ", ", pair.second, ")"); }
+
+Tensor pool(std::string_view operation, PoolKind kind, const Tensor& x, const Pair& kernel,
+            const std::optional<Pair>& given_stride) {
+  const Pair stride = given_stride.value_or(kernel);
+  ops::check_dtype(operation, x, ops::Accept::Number);
+  ops::check_rank(operation, x, 4, "input [batch, channels, height, width]");
+  const auto refuse = [&](std::string_view what) {
+    fail(ErrorKind::InvalidArgument, operation, what, ": input ", x.shape(), ", kernel ", text_of(kernel),
+         ", stride ", text_of(stride));
+  };
+  if (kernel.first < 1 || kernel.second < 1) refuse("each side of the kernel must be at least 1");
+  if (stride.first < 1 || stride.second < 1) refuse("each stride must be at least 1");
+  if (kernel.first > x.dim(2) || kernel.second > x.dim(3))
+    refuse("the output would be empty, because the window is larger than the input");
+  PoolShape s{};
+  s.kind = kind;
+  s.batch = x.dim(0);
+  s.channels = x.dim(1);
+  s.h_in = x.dim(2);
+  s.w_in = x.dim(3);
+  s.h_k = kernel.first;
+  s.w_k = kernel.second;
+  s.h_stride = stride.first;
+  s.w_stride = stride.second;
+  s.h_out = (s.h_in - s.h_k) / s.h_stride + 1;
+  s.w_out = (s.w_in - s.w_k) / s.w_stride + 1;
+  // A longer stride than the input reads nothing else, and cannot overflow.
+  s.h_stride = std::min(s.h_stride, s.h_in);
+  s.w_stride = std::min(s.w_stride, s.w_in);
+  Tensor out = ops::empty_on(x, {s.batch, s.channels, s.h_out, s.w_out}, x.dtype());
+  if (out.elem_count() > 0) ops::backend_of(x).pool(s, ops::operand(x), ops::target(out));
+  return out;
+}
+
+// x is [b, c, h, w]. The factors are 0 where the caller gave sizes.
+Tensor upsample(std::string_view operation, const Tensor& x, UpsampleShape s) {
+  s.batch = x.dim(0);
+  s.channels = x.dim(1);
+  s.h_in = x.dim(2);
+  s.w_in = x.dim(3);
+  const auto refuse = [&](ErrorKind kind, std::string_view what) {
+    fail(kind, operation, what, ": input ", x.shape(), ", output height ", s.h_out, ", width ", s.w_out);
+  };
+  if (s.h_out < 1 || s.w_out < 1)
+    refuse(ErrorKind::InvalidArgument, "each side of the output must be at least 1");
+  if (s.h_in < 1 || s.w_in < 1) refuse(ErrorKind::EmptyTensor, "each side of the input must be at least 1");
+  if (std::max({s.h_in, s.w_in, s.h_out, s.w_out}) > kMostPositions)
+    refuse(ErrorKind::TooLarge, "each side must be less than 2^31");
+  Tensor out = ops::empty_on(x, {s.batch, s.channels, s.h_out, s.w_out}, x.dtype());
+  if (out.elem_count() > 0) ops::backend_of(x).upsample(s, ops::operand(x), ops::target(out));
+  return out;
+}
+
+Tensor bilinear(std::string_view operation, const Tensor& x, UpsampleShape s) {
+  s.bilinear = true;
+  return upsample(operation, x, s);
+}
+
+void check_planes(std::string_view operation, const Tensor& x, ops::Accept accept) {
+  ops::check_dtype(operation, x, accept);
+  ops::check_rank(operation, x, 4, "input [batch, channels, height, width]");
+}
+
+int64_t scaled(const Tensor& x, int axis, double factor) {
+  const double size = std::floor(static_cast<double>(x.dim(axis)) * factor);
+  if (!(factor > 0) || !(size < 0x1p62))
+    fail(ErrorKind::InvalidArgument, "upsample_bilinear2d_with_scale",
+         "scales must be positive and finite, got ", factor, " for axis ", axis, " of ", x.shape());
+  return static_cast<int64_t>(size);
+}
+
+}  // namespace
+
+Tensor Tensor::avg_pool2d(std::pair<int64_t, int64_t> kernel,
+                          std::optional<std::pair<int64_t, int64_t>> stride) const {
+  return pool("avg_pool2d", PoolKind::Average, *this, kernel, stride);
+}
+
+Tensor Tensor::max_pool2d(std::pair<int64_t, int64_t> kernel,
+                          std::optional<std::pair<int64_t, int64_t>> stride) const {
+  return pool("max_pool2d", PoolKind::Max, *this, kernel, stride);
+}
+
+Tensor Tensor::upsample_nearest1d(int64_t size) const {
+  ops::check_dtype("upsample_nearest1d", *this, ops::Accept::Number);
+  ops::check_rank("upsample_nearest1d", *this, 3, "input [batch, channels, length]");
+  UpsampleShape s{};
+  s.h_out = 1;
+  s.w_out = size;
+  return upsample("upsample_nearest1d", unsqueeze(2), s).squeeze(2);
+}
+
+Tensor Tensor::upsample_nearest2d(int64_t height, int64_t width) const {
+  check_planes("upsample_nearest2d", *this, ops::Accept::Number);
+  UpsampleShape s{};
+  s.h_out = height;
+  s.w_out = width;
+  return upsample("upsample_nearest2d", *this, s);
+}
+
+Tensor Tensor::upsample_bilinear2d(int64_t height, int64_t width, bool align_corners) const {
+  check_planes("upsample_bilinear2d", *this, ops::Accept::Float);
+  UpsampleShape s{};
+  s.align_corners = align_corners;
+  s.h_out = height;
+  s.w_out = width;
+  return bilinear("upsample_bilinear2d", *this, s);
+}
+
+Tensor Tensor::upsample_bilinear2d_with_scale(double scale_h, double scale_w, bool align_corners) const {
+  check_planes("upsample_bilinear2d_with_scale", *this, ops::Accept::Float);
+  UpsampleShape s{};
+  s.align_corners = align_corners;
+  s.h_out = scaled(*this, 2, scale_h);
+  s.w_out = scaled(*this, 3, scale_w);
+  s.scale_h = scale_h;
+  s.scale_w = scale_w;
+  return bilinear("upsample_bilinear2d_with_scale", *this, s);
+}
+
+}  // namespace beeswax
