@@ -7,59 +7,61 @@
 
 namespace beeswax::m {
 
-/// factor / (1 + e^-(w + w_low)) for |w| up to 800 (double) or 120 (float).
+/// factor / (1 + e^-(w + w_low)); `zero` where that is too small for any number.
 template <Floating T>
-BW_FN T logistic(T factor, T w, T w_low) {
-  const ExpParts<T> e = exp_parts(-w, -w_low);
-  // With e^-w = 2^k (1 + q): divide by up (1 + q) + down, then scale by 2^-k if k > 0. `up` is 2^k for
-  // k < 0 and `down` 2^-k for k > 0, else 1; both stop at 2^-100, where they no longer matter.
-  const T k = e.k.value;
-  const T above = k > T(0) ? k : T(0);
-  const T first = at_most(above, T(100));
-  const T up = pow2(clamp(k, T(-100), T(0)));
-  const T down = pow2(-first);
-  const T quotient = factor / fma(up, e.q, up + down);
-  // A second factor
-  return quotient * down * pow2(first - above);
+BW_FN T logistic(T factor, T w, T w_low, T zero) {
+  const auto e = exp_parts<static_cast<int>(Fp<T>::kBias)>(-w, -w_low);
+  // With e^-w = 2^k (1 + q), divide by 2^k (1 + q) + 1. Where 2^k might overflow, divide by 2^-64 of that
+  // (2^-512 for double) and multiply the quotient by it: that rounds once, also to a subnormal number.
+  const bool large = w < pick<T>(-60.0f, -500.0);
+  const Bits<T> down = large ? Bits<T>(sizeof(T) == 4 ? 64 : 512) : Bits<T>(0);
+  const T one = large ? pick<T>(0x1p-64f, 0x1p-512) : T(1);
+  const T power = from_bits<T>((e.k.raw - down) << Fp<T>::kMantissa);
+  const T sum = power + one;
+  const T divisor = fma(power, e.q, sum);
+  // What the divisor lacks, in proportion to it. Its reciprocal is only needed to a few bits; subtracting its
+  // bits from a constant gives that.
+  const T lost = fma(power, e.q, sum - divisor) + (one - (sum - power));
+  const Bits<T> guess = sizeof(T) == 4 ? Bits<T>(0x7ef311c3u) : static_cast<Bits<T>>(0x7fde623822fc16e6u);
+  const T ratio = lost * from_bits<T>(guess - bits(divisor));
+  const T quotient = factor / divisor;
+  const T inside = fma(-quotient, ratio, quotient) * one;
+  const T below = w < pick<T>(-115.0f, -800.0) ? zero : inside;
+  return w > pick<T>(87.0f, 700.0) ? factor : below;
 }
 
 /// 1 / (1 + e^-x).
 template <Floating T>
 BW_FN T sigmoid(T x) {
-  return logistic(T(1), clamp(x, pick<T>(-120.0f, -800.0), pick<T>(120.0f, 800.0)), T(0));
+  return logistic(T(1), x, T(0), T(0));
 }
 
 /// x / (1 + e^-x).
 template <Floating T>
 BW_FN T silu(T x) {
-  const T limit = pick<T>(120.0f, 800.0);
-  const T factor = -limit > x ? -limit : x;
-  return logistic(factor, at_most(factor, limit), T(0));
+  return logistic(x, x, T(0), -T(0));
 }
 
 /// 0.5 x (1 + tanh(sqrt(2/pi) (x + 0.044715 x^3))), which is x sigmoid(w) with w = x (A + B x^2).
 template <Floating T>
 BW_FN T gelu_tanh(T x) {
-  const T held = clamp(x, pick<T>(-12.0f, -24.0), pick<T>(12.0f, 24.0));
   const T a_high = pick<T>(0x1.988454p0f, 0x1.9884533d43651p0);
   const T a_low = pick<T>(-0x1.857936p-25f, -0x1.cbc0d30ebfd15p-54);
   const T b_high = pick<T>(0x1.2444f2p-4f, 0x1.2444f2a4d8b4bp-4);
   const T b_low = pick<T>(0x1.49b16ap-29f, -0x1.6c843a29d1c7p-61);
-  const Pair<T> square = two_product(held, held);
+  const Pair<T> square = two_product(x, x);
   const Pair<T> cubic = two_product(b_high, square.high);
   const Pair<T> sum = two_sum(a_high, cubic.high);
   const T low = (sum.low + cubic.low) + fma(b_high, square.low, fma(b_low, square.high, a_low));
-  const Pair<T> w = two_product(held, sum.high);
-  const T factor = held > x ? held : x;
-  return logistic(factor, w.high, fma(held, low, w.low));
+  const Pair<T> w = two_product(x, sum.high);
+  return logistic(x, w.high, fma(x, low, w.low), -T(0));
 }
 
 /// x times the normal distribution function.
 template <Floating T>
 BW_FN T gelu_erf(T x) {
-  const T limit = pick<T>(15.5f, 39.5);
-  const T held = clamp(x, -limit, limit);
-  const T part = normal_tail(held, abs(held));
+  const T a = abs(x);
+  const T part = normal_tail(T(0.5) * x, a);
   return x > T(0) ? x - part : part;
 }
 

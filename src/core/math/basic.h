@@ -256,37 +256,58 @@ BW_FN T div(T x, T y) {
   return x / y;
 }
 
-/// c0 + c1 x + c2 x^2 + ..., each step one fma.
+/// c0 + c1 x + c2 x^2 + ... in pairs: each c0 + c1 x at once, then Horner's rule in x^2. Half the latency of
+/// Horner's rule in x for one multiplication more (which callers mostly need anyway).
 template <Floating T>
-BW_FN T horner(T, T last) {
-  return last;
+BW_FN T pairs(T, T, T c0) {
+  return c0;
+}
+template <Floating T>
+BW_FN T pairs(T x, T, T c0, T c1) {
+  return fma(c1, x, c0);
 }
 template <Floating T, class... C>
-BW_FN T horner(T x, T first, C... rest) {
-  return fma(horner(x, rest...), x, first);
+BW_FN T pairs(T x, T square, T c0, T c1, C... rest) {
+  return fma(pairs(x, square, rest...), square, fma(c1, x, c0));
+}
+/// The same in fours, for long polynomials.
+template <Floating T, class... C>
+BW_FN T fours(T x, T square, T fourth, T c0, T c1, T c2, T c3, C... rest) {
+  const T four = pairs(x, square, c0, c1, c2, c3);
+  if constexpr (sizeof...(C) > 4) {
+    return fma(fours(x, square, fourth, rest...), fourth, four);
+  } else {
+    return fma(pairs(x, square, rest...), fourth, four);
+  }
+}
+template <Floating T, class... C>
+BW_FN T polynomial(T x, C... c) {
+  const T square = x * x;
+  if constexpr (sizeof...(C) > 12) {
+    return fours(x, square, square * square, c...);
+  } else {
+    return pairs(x, square, c...);
+  }
 }
 
-/// An integer in two forms: as a number and, for pow2 of it, inside the low bits of `raw`.
-template <Floating T>
+/// An integer k in two forms: as a number, and as k + Offset in the low bits of `raw`. The bits above them
+/// are those of the rounding constant; shifts by kMantissa push them out.
+template <Floating T, int Offset>
 struct Rounded {
   T value;
   Bits<T> raw;
 };
 /// a * b to the nearest integer; |a * b| is below 2^21.
-template <Floating T>
-BW_FN Rounded<T> round_product(T a, T b) {
-  const T raw = fma(a, b, Fp<T>::kMagic);
-  return {raw - Fp<T>::kMagic, bits(raw)};
+template <int Offset, Floating T>
+BW_FN Rounded<T, Offset> round_product(T a, T b) {
+  const T magic = Fp<T>::kMagic + static_cast<T>(Offset);
+  const T raw = fma(a, b, magic);
+  return {raw - magic, bits(raw)};
 }
 /// 2^k for an integer k for which that is a normal number.
 template <Floating T>
 BW_FN T pow2(T k) {
   return from_bits<T>(bits(k + (Fp<T>::kMagic + static_cast<T>(Fp<T>::kBias))) << Fp<T>::kMantissa);
-}
-/// x * 2^k where x and the result are normal numbers.
-template <Floating T>
-BW_FN T scale_normal(T x, Rounded<T> k) {
-  return from_bits<T>(bits(x) + (k.raw << Fp<T>::kMantissa));
 }
 /// 2^k as a product of two normal numbers of about equal size, for |k| up to 2000 (double) or 200 (float).
 template <Floating T>
@@ -294,26 +315,36 @@ struct Scale {
   T first, second;
 };
 template <Floating T>
-BW_FN Scale<T> scale_of(Rounded<T> k) {
-  using U = Bits<T>;
-  constexpr U kOffset = 4096;
-  const U shifted = k.raw - (bit_cast<U>(Fp<T>::kMagic) - kOffset);
-  const U half = shifted >> 1;
-  return {from_bits<T>((half + (Fp<T>::kBias - kOffset / 2)) << Fp<T>::kMantissa),
-          from_bits<T>((shifted - half + (Fp<T>::kBias - kOffset / 2)) << Fp<T>::kMantissa)};
+using WideRounded = Rounded<T, 2 * static_cast<int>(Fp<T>::kBias)>;
+template <Floating T>
+BW_FN Scale<T> scale_of(WideRounded<T> k) {
+  // Half of k + 2 bias is half of k, plus the bias.
+  const Bits<T> half = k.raw >> 1;
+  return {from_bits<T>(half << Fp<T>::kMantissa), from_bits<T>((k.raw - half) << Fp<T>::kMantissa)};
 }
 /// x * 2^k with one rounding when x is normal: gradual underflow and overflow are right.
 template <Floating T>
-BW_FN T scale(T x, Rounded<T> k) {
+BW_FN T scale(T x, WideRounded<T> k) {
   const Scale<T> s = scale_of(k);
   return x * s.first * s.second;
 }
+/// (1 + q) * 2^k.
+template <Floating T>
+BW_FN T scale_one_plus(T q, WideRounded<T> k) {
+  const Scale<T> s = scale_of(k);
+  return fma(s.first, q, s.first) * s.second;
+}
+/// x * 2^k where x and the result are normal numbers.
+template <Floating T>
+BW_FN T scale_normal(T x, Rounded<T, 0> k) {
+  return from_bits<T>(bits(x) + (k.raw << Fp<T>::kMantissa));
+}
 
-/// x held inside [low, high]; NaN stays.
+/// x held inside [low, high]; NaN stays. Both comparisons are with x: compilers then make two selects of it.
 template <Floating T>
 BW_FN T clamp(T x, T low, T high) {
   const T above = low > x ? low : x;
-  return high < above ? high : above;
+  return high < x ? high : above;
 }
 template <Floating T>
 BW_FN T at_most(T x, T high) {

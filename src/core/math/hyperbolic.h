@@ -6,15 +6,17 @@
 
 namespace beeswax::m {
 
+/// Below 0.8 a polynomial; beyond, 1 - 2 / (e^(2|x|) + 1).
 template <Floating T>
 BW_FN T tanh(T x) {
   const T a = abs(x);
-  // Up to 1 a polynomial; beyond, 1 - 2 / (e^(2a) + 1).
   const T square = a * a;
   const T small = fma(a * square, tanh_tail(square), a);
-  const ExpParts<T> e = exp_parts(T(2) * at_most(a, pick<T>(10.0f, 20.0)));
-  const T large = T(1) - T(2) / (scale_normal(T(1) + e.q, e.k) + T(1));
-  return copysign(a < T(1) ? small : large, x);
+  const auto e = exp_parts<static_cast<int>(Fp<T>::kBias)>(T(2) * a);
+  const T power = from_bits<T>(e.k.raw << Fp<T>::kMantissa);
+  const T large = T(1) - T(2) / fma(power, e.q, power + T(1));
+  const T inside = a < pick<T>(0.8f, 0.8) ? small : large;
+  return copysign(a > pick<T>(10.0f, 20.0) ? T(1) : inside, x);
 }
 
 /// sinh(r + low) = r + sine, cosh(r + low) = 1 + cosine, and half of 2^k and of 2^-k, for x = k ln 2 + r +
@@ -26,7 +28,7 @@ struct HyperbolicParts {
 template <Floating T>
 BW_FN HyperbolicParts<T> hyperbolic_parts(T x) {
   const T held = at_most(x, pick<T>(89.5f, 711.0));
-  const Rounded<T> k = round_product(held, log2e<T>());
+  const auto k = round_product<0>(held, log2e<T>());
   const T high = fma(k.value, -ln2_high<T>(), held);  // exact
   const T r = fma(k.value, -ln2_low<T>(), high);
   const T low = fma(k.value, -ln2_low<T>(), high - r);

@@ -49,17 +49,24 @@ BW_FN T log_special(T x, T result) {
   return x < infinity<T>() ? low : x;
 }
 
+/// ln 2 with so few digits that its product with an exponent is exact, and the rest of it.
+template <Floating T>
+BW_FN constexpr T ln2_short() {
+  return pick<T>(0x1.62e4p-1f, 0x1.62e42fefa3p-1);
+}
+template <Floating T>
+BW_FN constexpr T ln2_after_short() {
+  return pick<T>(0x1.7f7d1cp-20f, 0x1.3de6af278ece6p-42);
+}
+
 /// Natural logarithm.
 template <Floating T>
 BW_FN T log(T x) {
   const LogSplit<T> v = log_split(x);
-  const T rest = fma(v.exponent, ln2_low<T>(), log_rest(v.f));
-  // e ln2_high is not exact: its error joins the rest.
-  const Pair<T> whole = two_product(v.exponent, ln2_high<T>());
-  const T sum = whole.high + v.f;
-  const T error = v.f - (sum - whole.high);
-  const T exact_when_zero = v.exponent == T(0) ? T(0) : error + whole.low;
-  return log_special(x, sum + (rest + exact_when_zero));
+  // The short ln 2 makes e ln 2 exact.
+  const T rest = fma(v.exponent, ln2_after_short<T>(), log_rest(v.f));
+  const Pair<T> sum = fast_two_sum(v.exponent * ln2_short<T>(), v.f);
+  return log_special(x, sum.high + (rest + sum.low));
 }
 
 /// Logarithm to base 2, exact at powers of two.
@@ -71,8 +78,7 @@ BW_FN T log2(T x) {
   T low = fma(v.f, pick<T>(0x1.4ae0cp-26f, 0x1.777d0ffda0d24p-56), product.low);
   low = fma(rest, log2e<T>(), low);
   const Pair<T> sum = fast_two_sum(v.exponent, product.high);
-  const Pair<T> whole{v.exponent == T(0) ? product.high : sum.high, v.exponent == T(0) ? T(0) : sum.low};
-  return log_special(x, whole.high + (whole.low + low));
+  return log_special(x, sum.high + (sum.low + low));
 }
 
 /// Logarithm to base 10.
@@ -98,10 +104,9 @@ BW_FN T log1p(T x) {
   // 1 + x = 2^e (1 + f + low); for very large x the lost part does not matter.
   const T low = sum.low * pow2(-at_most(v.exponent, pick<T>(100.0f, 900.0)));
   const Pair<T> f = two_sum(v.f, low);
-  const T rest = fma(v.exponent, ln2_low<T>(), log_rest(f.high) + f.low);
-  const Pair<T> whole = two_product(v.exponent, ln2_high<T>());
-  const Pair<T> all = two_sum(whole.high, f.high);
-  const T result = log_special(sum.high, all.high + (rest + (all.low + whole.low)));
+  const T rest = fma(v.exponent, ln2_after_short<T>(), log_rest(f.high) + f.low);
+  const Pair<T> all = fast_two_sum(v.exponent * ln2_short<T>(), f.high);
+  const T result = log_special(sum.high, all.high + (rest + all.low));
   return copysign(result, x);
 }
 

@@ -48,12 +48,12 @@ BW_FN T pow(T x, T y) {
   const T limit = pick<T>(200.0f, 2000.0);
   const T high = clamp(product, -limit, limit);
   const T low = high == product ? product_low : T(0);
-  const Rounded<T> k = round_product(high, T(1));
-  const T f = high - k.value;  // exact
-  const T r = f * ln2_high<T>();
-  const T r_low = fma(f, ln2_low<T>(), fma(f, ln2_high<T>(), -r)) + low * ln2_high<T>();
-  const T q = r + fma(r * r, exp_tail(r), fma(r, r_low, r_low));
-  T result = scale(T(1) + q, k);
+  const auto k = round_product<kWide<T>>(high, T(1));
+  const Pair<T> f = two_sum(high - k.value, low);
+  const T r = f.high * ln2_high<T>();
+  const T r_low = fma(f.high, ln2_low<T>(), fma(f.high, ln2_high<T>(), -r)) + f.low * ln2_high<T>();
+  const T q = r + fma(r * r, exp_tail(r), r_low);
+  T result = scale_one_plus(q, k);
 
   // Zero, infinite: the result is 0 or infinite.
   const bool extreme = a == T(0) || a == infinity<T>() || abs(y) == infinity<T>();

@@ -1,65 +1,111 @@
 // SPDX-License-Identifier: Apache-2.0
-// sin, cos, tan. The argument is reduced to x = q pi/2 + r + low with |r| <= pi/4.
+// sin, cos, tan. The *_small forms are for arguments for which is_small_angle holds: they give the same bits
+// and leave out the costly half of the reduction. A loop that has looked at its block may use them.
 #pragma once
 
 #include "core/math/trig_reduce.h"
 
 namespace beeswax::m {
 
-/// sin(r + low).
+/// Whether sin_small and the like may be called.
 template <Floating T>
-BW_FN T sin_kernel(T r, T low, T square) {
-  return r + fma(square * r, sin_tail(square), low);
-}
-/// cos(r + low).
-template <Floating T>
-BW_FN T cos_kernel(T r, T low, T square) {
-  const T half = T(0.5) * square;
-  const T first = T(1) - half;
-  const T error = (T(1) - first) - half;
-  return first + fma(square * square, cos_tail(square), fma(-r, low, error));
+BW_FN bool is_small_angle(T x) {
+  return abs(x) <= reduce_limit<T>();
 }
 
+/// sin(r + low) and cos(r + low), the latter as a main part and the rest.
 template <Floating T>
-BW_FN T sin_of(Reduced<T> a) {
+struct SinCos {
+  T sine_rest;  // sin - r
+  Pair<T> cosine;
+};
+template <Floating T>
+BW_FN SinCos<T> sin_cos(const Reduced<T>& a) {
   const T square = a.r * a.r;
-  const T value = (a.quadrant & 1) != 0 ? cos_kernel(a.r, a.low, square) : sin_kernel(a.r, a.low, square);
-  return from_bits<T>(bits(value) ^ ((a.quadrant & 2) << (Fp<T>::kMantissa + (sizeof(T) == 4 ? 7 : 10))));
+  const T half = T(0.5) * square;
+  const T main = T(1) - half;
+  const T error = (T(1) - main) - half;
+  return {fma(square * a.r, sin_tail(square), a.low),
+          {main, fma(square * square, cos_tail(square), fma(-a.r, a.low, error))}};
 }
+
+/// Quadrants 2 and 3 turn the sign.
 template <Floating T>
-BW_FN T cos_of(Reduced<T> a) {
-  a.quadrant += 1;
-  return sin_of(a);
+BW_FN T turn_sign(T value, Bits<T> quadrant) {
+  return from_bits<T>(bits(value) ^ ((quadrant & 2) << (8 * static_cast<int>(sizeof(T)) - 2)));
 }
 
 template <Floating T>
-BW_FN T sin(T x) {
-  const T value = sin_of(reduce(x));
+BW_FN T sin_of(const Reduced<T>& a, const SinCos<T>& v) {
+  const bool odd = (a.quadrant & 1) != 0;
+  return turn_sign((odd ? v.cosine.high : a.r) + (odd ? v.cosine.low : v.sine_rest), a.quadrant);
+}
+template <Floating T>
+BW_FN T cos_of(const Reduced<T>& a, const SinCos<T>& v) {
+  const bool odd = (a.quadrant & 1) != 0;
+  return turn_sign((odd ? a.r : v.cosine.high) + (odd ? v.sine_rest : v.cosine.low), a.quadrant + 1);
+}
+template <Floating T>
+BW_FN T tan_of(const Reduced<T>& a, const SinCos<T>& v) {
+  // The quotient of two pairs, its rounding error taken from the remainder.
+  const bool odd = (a.quadrant & 1) != 0;
+  const Pair<T> sine = fast_two_sum(a.r, v.sine_rest);
+  const Pair<T> cosine = fast_two_sum(v.cosine.high, v.cosine.low);
+  const T n = odd ? -cosine.high : sine.high, n_low = odd ? -cosine.low : sine.low;
+  const T d = odd ? sine.high : cosine.high, d_low = odd ? sine.low : cosine.low;
+  const T inverse = T(1) / d;
+  const T quotient = n * inverse;
+  const T rest = fma(-quotient, d_low, fma(-quotient, d, n) + n_low);
+  return fma(rest, inverse, quotient);
+}
+
+/// Sine of x radians. sin(-0) is -0.
+template <Floating T>
+BW_FN T sin_small(T x) {
+  const Reduced<T> a = reduce_small(x);
+  const T value = sin_of(a, sin_cos(a));
   return x == T(0) ? x : value;
 }
 template <Floating T>
-BW_FN T cos(T x) {
-  return cos_of(reduce(x));
+BW_FN T sin(T x) {
+  const Reduced<T> a = reduce(x);
+  const T value = sin_of(a, sin_cos(a));
+  return x == T(0) ? x : value;
 }
+
+/// Cosine of x radians.
+template <Floating T>
+BW_FN T cos_small(T x) {
+  const Reduced<T> a = reduce_small(x);
+  return cos_of(a, sin_cos(a));
+}
+template <Floating T>
+BW_FN T cos(T x) {
+  const Reduced<T> a = reduce(x);
+  return cos_of(a, sin_cos(a));
+}
+
+/// Both, with the same bits as the single functions.
 template <Floating T>
 BW_FN void sincos(T x, T* sine, T* cosine) {
   const Reduced<T> a = reduce(x);
-  const T value = sin_of(a);
+  const SinCos<T> v = sin_cos(a);
+  const T value = sin_of(a, v);
   *sine = x == T(0) ? x : value;
-  *cosine = cos_of(a);
+  *cosine = cos_of(a, v);
 }
 
+/// Tangent of x radians.
+template <Floating T>
+BW_FN T tan_small(T x) {
+  const Reduced<T> a = reduce_small(x);
+  const T value = tan_of(a, sin_cos(a));
+  return x == T(0) ? x : value;
+}
 template <Floating T>
 BW_FN T tan(T x) {
   const Reduced<T> a = reduce(x);
-  const T square = a.r * a.r;
-  const T part = fma(square * a.r, tan_tail(square), a.low);
-  const Pair<T> t = fast_two_sum(a.r, part);
-  // -1 / (high + low), the quotient corrected by its residual.
-  const T inverse = T(-1) / t.high;
-  const T residual = fma(inverse, t.low, fma(inverse, t.high, T(1)));
-  const T turned = fma(inverse, residual, inverse);
-  const T value = (a.quadrant & 1) != 0 ? turned : t.high;
+  const T value = tan_of(a, sin_cos(a));
   return x == T(0) ? x : value;
 }
 
