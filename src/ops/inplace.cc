@@ -68,6 +68,7 @@ void Tensor::slice_set(const Tensor& source, int axis, int64_t offset) {
   ops::check_slice("slice_set", *this, source, at, offset);
   check_writable("slice_set", *this);
   check_apart("slice_set", *this, source, "source");
+  if (source.elem_count() == 0) return;
   ops::write_slice(*this, source, at, offset);
   storage().bump_version();
 }

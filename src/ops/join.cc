@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Joining and repeating: each part is copied once, straight to its place in the result.
+#include <algorithm>
+
 #include "ops/common.h"
 
 namespace beeswax {
@@ -141,8 +143,13 @@ Tensor Tensor::repeat(std::initializer_list<int64_t> times) const {
 }
 
 Tensor Tensor::repeat(std::span<const int64_t> times) const {
-  const Shape factors(times);  // refuses negative ones and more than eight
   check_not_packed("repeat", *this);
+  const bool fits = times.size() <= static_cast<size_t>(kMaxRank);
+  if (!fits || std::ranges::any_of(times, [](int64_t count) { return count < 0; }))
+    fail(ErrorKind::InvalidArgument, "repeat", "takes at most ", kMaxRank, " factors of 0 or more for ",
+         describe(), ", got ", times.size(), times.empty() ? "" : ", the least ",
+         times.empty() ? "" : std::to_string(*std::ranges::min_element(times)));
+  const Shape factors(times);
   Tensor out = *this;
   while (out.rank() < factors.rank()) out = out.unsqueeze(0);
   // From the last axis to the first, so that the last and largest pass copies the longest runs. One axis:

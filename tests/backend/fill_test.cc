@@ -1,0 +1,70 @@
+// SPDX-License-Identifier: Apache-2.0
+// Constants and ranges on every dtype.
+#include <gtest/gtest.h>
+
+#include <cmath>
+
+#include "beeswax/tensor.h"
+#include "support/configurations.h"
+#include "support/devices.h"
+#include "support/expect_error.h"
+#include "support/numbers.h"
+#include "support/raw.h"
+
+namespace beeswax {
+namespace {
+
+TEST(Fill, ConstantsOnEveryDtype) {
+  for (DType dtype : test::arithmetic_dtypes()) {
+    for (const Shape& shape : std::vector<Shape>{{}, {0}, {1}, {3, 5}, {1000, 1001}}) {
+      const auto count = static_cast<size_t>(shape.elem_count());
+      EXPECT_EQ(Tensor::full(shape, 7, dtype).to_doubles(), std::vector<double>(count, 7.0));
+      EXPECT_EQ(Tensor::zeros(shape, dtype).to_doubles(), std::vector<double>(count, 0.0));
+      EXPECT_EQ(Tensor::empty(shape, dtype).ones_like().to_doubles(), std::vector<double>(count, 1.0));
+      EXPECT_EQ(Tensor::empty(shape, dtype).zeros_like().dtype(), dtype);
+    }
+  }
+}
+
+// Rounded once: the first or second neighbour of the exact value in a dtype is found by error in its ulp.
+TEST(Range, FloatsRoundOnce) {
+  for (DType dtype : {DType::BF16, DType::F16, DType::F32, DType::F64, DType::F8E4M3}) {
+    for (const auto& [start, step] : std::vector<std::pair<double, double>>{
+             {0, 1}, {-3, 0.1}, {1, 1.0 / 3}, {100, -0.7}, {1 + 0x1p-11, 0x1p-30}}) {
+      const Tensor x = Tensor::arange_step(start, start + 2000.5 * step, step, dtype);
+      const std::vector<double> got = x.to_doubles();
+      ASSERT_EQ(got.size(), 2001u);
+      for (size_t i = 0; i < got.size(); ++i)
+        ASSERT_LE(test::ulp_error(dtype, got[i], start + static_cast<double>(i) * step), 0.5) << i;
+    }
+  }
+}
+
+TEST(Range, WholeNumbers) {
+  EXPECT_EQ(Tensor::arange(2, 6, DType::I64).to_vec<int64_t>(), (std::vector<int64_t>{2, 3, 4, 5}));
+  EXPECT_EQ(Tensor::arange_step(5, -2, -3, DType::I16).to_vec<int16_t>(), (std::vector<int16_t>{5, 2, -1}));
+  EXPECT_EQ(Tensor::arange_step(250, 255, 2, DType::U8).to_vec<uint8_t>(),
+            (std::vector<uint8_t>{250, 252, 254}));
+  EXPECT_EQ(Tensor::arange_step(10, 3, -4, DType::U8).to_vec<uint8_t>(), (std::vector<uint8_t>{10, 6}));
+  const int64_t large = int64_t{1} << 60;
+  EXPECT_EQ(Tensor::arange_step(large, large + 5, 2, DType::I64).to_vec<int64_t>(),
+            (std::vector<int64_t>{large, large + 2, large + 4}));
+  EXPECT_EQ(Tensor::arange(5, 5, DType::U32).shape(), Shape({0}));
+  EXPECT_EQ(Tensor::arange(5, 2, DType::U32).shape(), Shape({0}));
+  EXPECT_ERROR(Tensor::arange_step(0, 5, 0, DType::I32), InvalidArgument, "[arange] the step is 0");
+  EXPECT_ERROR(Tensor::arange_step(0, 5, 0, DType::F32), InvalidArgument, "[arange] the step is 0");
+  EXPECT_ERROR(Tensor::arange(0, 300, DType::U8), InvalidArgument,
+               "[arange] the number 300 is not a value of u8");
+  EXPECT_ERROR(Tensor::arange_step(0, 1, 1e-30, DType::F64), TooLarge, "[arange]");
+}
+
+TEST(Range, SameBitsEverywhere) {
+  for (DType dtype : test::arithmetic_dtypes())
+    test::expect_same_everywhere(
+        [&] { return Tensor::arange_step(0, 100, dtype_is_int(dtype) ? Scalar(1) : Scalar(1e-3), dtype); });
+  const std::vector<int32_t> x = Tensor::arange(0, 300000, DType::I32).to_vec<int32_t>();
+  for (size_t i = 0; i < x.size(); ++i) ASSERT_EQ(x[i], static_cast<int32_t>(i));
+}
+
+}  // namespace
+}  // namespace beeswax
