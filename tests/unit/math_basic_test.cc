@@ -150,5 +150,21 @@ TEST(MathInteger, NarrowQuotientsAreExactForEveryPair) {
   }
 }
 
+// Beside the multiples of the divisor, where a quotient rounded up would show.
+TEST(MathInteger, WordQuotientsAreExactBesideMultiples) {
+  std::mt19937_64 random(3);
+  for (int i = 0; i < 200000; ++i) {
+    const auto y = static_cast<uint32_t>(random() >> (32 + random() % 32)) | 1u;
+    const auto multiple = static_cast<uint32_t>(random() % (0x100000000u / y)) * y;
+    for (const uint32_t x : {multiple - 1, multiple, multiple + 1, ~uint32_t{0}}) {
+      ASSERT_EQ(m::div(x, y), x / y) << x << " / " << y;
+      const auto signed_x = static_cast<int32_t>(x);
+      const auto signed_y = static_cast<int32_t>(y);
+      const int64_t quotient = int64_t{signed_x} / signed_y;
+      ASSERT_EQ(m::div(signed_x, signed_y), static_cast<int32_t>(quotient)) << signed_x << " / " << signed_y;
+    }
+  }
+}
+
 }  // namespace
 }  // namespace beeswax

@@ -239,6 +239,14 @@ BW_FN T div(T x, T y) {
     const float quotient = static_cast<float>(x) / static_cast<float>(y == 0 ? T(1) : y);
     const int32_t whole = static_cast<int32_t>(quotient);
     return y == 0 ? T(0) : static_cast<T>(static_cast<U>(whole));
+  } else if constexpr (sizeof(T) == 4) {
+    // 32-bit quotients likewise in double. Those of 2^31 and above (unsigned, and the least value / -1) are
+    // taken below it for the conversion.
+    const double quotient = static_cast<double>(x) / static_cast<double>(y == 0 ? T(1) : y);
+    const bool high = quotient >= 0x1p31;
+    const int32_t whole = static_cast<int32_t>(high ? quotient - 0x1p31 : quotient);
+    const U result = static_cast<U>(whole) + (high ? U(1) << 31 : U(0));
+    return y == 0 ? T(0) : static_cast<T>(result);
   } else if constexpr (Int<T>::kSigned) {
     const bool special = y == 0 || y == -1;
     const T quotient = x / (special ? T(1) : y);

@@ -55,18 +55,20 @@ BW_FN T pow(T x, T y) {
   const T q = r + fma(r * r, exp_tail(r), r_low);
   T result = scale_one_plus(q, k);
 
+  // Conditions are joined with | and &: a shortcut would be a branch, and the loop would not vectorize.
   // Zero, infinite: the result is 0 or infinite.
-  const bool extreme = a == T(0) || a == infinity<T>() || abs(y) == infinity<T>();
+  const bool extreme = (a == T(0)) | (a == infinity<T>()) | (abs(y) == infinity<T>());
   const T limit_value = (a < T(1)) == (y < T(0)) ? infinity<T>() : T(0);
   result = extreme ? limit_value : result;
-  result = (x != x) || (y != y) ? nan<T>() : result;
-  result = y == T(0) || a == T(1) ? (x == T(1) || y == y ? T(1) : nan<T>()) : result;
+  result = (x != x) | (y != y) ? nan<T>() : result;
+  const T at_one = (x == T(1)) | (y == y) ? T(1) : nan<T>();
+  result = (y == T(0)) | (a == T(1)) ? at_one : result;
 
   // Negative x: an odd y keeps the sign, an even one drops it, any other gives NaN.
   const T half = y * T(0.5);
   const bool whole = trunc(y) == y;
-  const bool odd = whole && trunc(half) != half;
-  const bool invalid = x < T(0) && !whole && a != infinity<T>();
+  const bool odd = whole & (trunc(half) != half);
+  const bool invalid = (x < T(0)) & !whole & (a != infinity<T>());
   result = invalid ? nan<T>() : result;
   const Bits<T> flip = odd ? bits(x) & Fp<T>::kSign : Bits<T>(0);
   return from_bits<T>(bits(result) ^ flip);
