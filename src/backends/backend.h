@@ -125,7 +125,8 @@ class Backend {
   virtual void reduce(ReduceOp op, const Operand& x, uint32_t axes, const Target& out) = 0;
   /// Over the axes of the mask taken together, in row-major order of the reduced axes.
   virtual void arg_reduce(ArgReduceOp op, const Operand& x, uint32_t axes, const Target& out) = 0;
-  virtual void softmax(const Operand& x, uint32_t axes, bool log, const Target& out) = 0;
+  /// Over the last `trailing` axes taken together.
+  virtual void softmax(const Operand& x, int trailing, bool log, const Target& out) = 0;
   /// Over the last axes that `weight` has; weight and bias are dense, bias.storage may be null.
   virtual void norm(NormKind kind, const Operand& x, const Operand& weight, const Operand& bias, double eps,
                     const Target& out) = 0;

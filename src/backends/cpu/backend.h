@@ -40,7 +40,7 @@ class CpuBackend final : public Backend {
   void arg_reduce(ArgReduceOp op, const Operand& x, uint32_t axes, const Target& out) override;
 
   // softmax.cc
-  void softmax(const Operand& x, uint32_t axes, bool log, const Target& out) override;
+  void softmax(const Operand& x, int trailing, bool log, const Target& out) override;
   void norm(NormKind kind, const Operand& x, const Operand& weight, const Operand& bias, double eps,
             const Target& out) override;
   void cumsum(const Operand& x, int axis, const Target& out) override;

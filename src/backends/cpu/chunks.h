@@ -42,9 +42,7 @@ class ChunkInput {
                     int64_t count, std::byte* gathered, std::byte* widened) const {
     if (base_ == nullptr) return scalar_block_.data();
     const std::byte* from = base_ + begin * static_cast<int64_t>(bytes_);
-    if (nest.dense(k)) {
-      prefetch(from + count * static_cast<int64_t>(bytes_), static_cast<size_t>(count) * bytes_);
-    } else {
+    if (!nest.dense(k)) {
       if (conversion_ == nullptr) gathered = widened;
       gather_run(nest, position, k, base_, bytes_, gathered, count);
       from = gathered;
@@ -53,13 +51,15 @@ class ChunkInput {
     conversion_(from, widened, count);
     return widened;
   }
+  /// Asks for elements from `begin` on while others are computed. Past the end it is only a hint that misses.
+  void request(bool dense, int64_t begin, int64_t count) const {
+    if (base_ == nullptr || !dense) return;
+    const std::byte* next = base_ + begin * static_cast<int64_t>(bytes_);
+    for (size_t at = 0; at < static_cast<size_t>(count) * bytes_; at += 64) __builtin_prefetch(next + at);
+  }
   bool in_place(bool dense) const { return base_ != nullptr && dense && conversion_ == nullptr; }
 
  private:
-  // Asks for the next chunk while this one is computed. Reading past the end is only a hint that misses.
-  static void prefetch(const std::byte* next, size_t bytes) {
-    for (size_t at = 0; at < bytes; at += 64) __builtin_prefetch(next + at);
-  }
   static constexpr int64_t kMostChunk = 1024;
   const std::byte* base_ = nullptr;
   size_t bytes_ = 0;
@@ -96,8 +96,10 @@ void run_chunks(const std::array<const Argument*, N>& arguments, const std::arra
     for (int64_t begin = task_begin; begin < task_end; begin += chunk) {
       const int64_t count = std::min(chunk, task_end - begin);
       std::array<const void*, N> from;
-      for (size_t k = 0; k < N; ++k)
+      for (size_t k = 0; k < N; ++k) {
+        inputs[k].request(nest.dense(k + 1), begin + count, count);
         from[k] = inputs[k].fetch(nest, position, k + 1, begin, count, buffers[2 * k], buffers[2 * k + 1]);
+      }
       std::byte* const y = to + begin * static_cast<int64_t>(out_bytes);
       std::byte* const computed = narrow != nullptr || past_caches ? buffers[2 * N] : y;
       loop(from, computed, count);

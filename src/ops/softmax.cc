@@ -1,0 +1,80 @@
+// SPDX-License-Identifier: Apache-2.0
+// Softmax, norms and running sums.
+#include "ops/common.h"
+
+namespace beeswax {
+namespace {
+
+// Axes of the mask last, the others before them, both in order.
+std::array<int, kMaxRank> with_last(uint32_t mask, int rank) {
+  std::array<int, kMaxRank> order{};
+  size_t at = 0;
+  for (const bool last : {false, true})
+    for (int axis = 0; axis < rank; ++axis)
+      if (((mask >> axis) & 1u) == (last ? 1u : 0u)) order[at++] = axis;
+  return order;
+}
+
+Tensor softmax_over(std::string_view name, const Tensor& x, const Axes& axes, bool log) {
+  ops::check_dtype(name, x, ops::Accept::Float);
+  const uint32_t mask = axes.mask(x.shape(), name);
+  const auto rank = static_cast<size_t>(x.rank());
+  const std::array<int, kMaxRank> order = with_last(mask, x.rank());
+  std::array<int, kMaxRank> back{};
+  for (size_t i = 0; i < rank; ++i) back[static_cast<size_t>(order[i])] = static_cast<int>(i);
+  const Tensor turned = x.permute(std::span(order.data(), rank));
+  Tensor out = ops::empty_on(x, turned.shape(), x.dtype());
+  if (out.elem_count() > 0)
+    ops::backend_of(x).softmax(ops::operand(turned), __builtin_popcount(mask), log, ops::target(out));
+  return out.permute(std::span(back.data(), rank)).contiguous();
+}
+
+Tensor normalize(NormKind kind, std::string_view name, const Tensor& x, const Tensor& weight,
+                 const Tensor& bias, double eps) {
+  ops::check_dtype(name, x, ops::Accept::Float);
+  ops::check_same_dtype(name, x, weight);
+  ops::check_same_device(name, x, weight);
+  bool fits = weight.rank() >= 1 && weight.rank() <= x.rank();
+  for (int axis = 1; fits && axis <= weight.rank(); ++axis) fits = weight.dim(-axis) == x.dim(-axis);
+  if (!fits)
+    fail(ErrorKind::ShapeMismatch, name, "the weight ", weight.shape(), " must have the last axes of ",
+         x.shape());
+  if (bias.defined()) {
+    ops::check_same_dtype(name, x, bias);
+    ops::check_same_device(name, x, bias);
+    if (bias.shape() != weight.shape())
+      fail(ErrorKind::ShapeMismatch, name, "the bias ", bias.shape(), " must have the weight's shape ",
+           weight.shape());
+  }
+  const Tensor w = weight.contiguous();
+  const Tensor b = bias.defined() ? bias.contiguous() : Tensor();
+  const Operand no_bias{nullptr, nullptr, x.dtype()};
+  Tensor out = ops::empty_on(x, x.shape(), x.dtype());
+  if (out.elem_count() > 0)
+    ops::backend_of(x).norm(kind, ops::operand(x), ops::operand(w), b.defined() ? ops::operand(b) : no_bias,
+                            eps, ops::target(out));
+  return out;
+}
+
+}  // namespace
+
+Tensor Tensor::softmax(const Axes& axes) const { return softmax_over("softmax", *this, axes, false); }
+Tensor Tensor::log_softmax(const Axes& axes) const { return softmax_over("log_softmax", *this, axes, true); }
+
+Tensor Tensor::rms_norm(const Tensor& weight, double eps) const {
+  return normalize(NormKind::Rms, "rms_norm", *this, weight, Tensor(), eps);
+}
+
+Tensor Tensor::layer_norm(const Tensor& weight, const Tensor& bias, double eps) const {
+  return normalize(NormKind::Layer, "layer_norm", *this, weight, bias, eps);
+}
+
+Tensor Tensor::cumsum(int axis) const {
+  ops::check_dtype("cumsum", *this, ops::Accept::Number);
+  const int at = shape().axis(axis, "cumsum");
+  Tensor out = ops::empty_on(*this, shape(), dtype());
+  if (out.elem_count() > 0) ops::backend_of(*this).cumsum(ops::operand(*this), at, ops::target(out));
+  return out;
+}
+
+}  // namespace beeswax

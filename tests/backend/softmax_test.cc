@@ -1,0 +1,235 @@
+// SPDX-License-Identifier: Apache-2.0
+// Softmax, norms and running sums against their definitions in long double, over any axes and strides.
+#include <gtest/gtest.h>
+
+#include "backends/cpu/isa.h"
+#include "core/thread_pool.h"
+#include "support/devices.h"
+#include "support/expect_error.h"
+#include "support/numbers.h"
+
+namespace beeswax {
+namespace {
+
+std::vector<DType> floats() { return {DType::BF16, DType::F16, DType::F32, DType::F64, DType::F8E4M3}; }
+
+// Unit roundoff of what a dtype computes in, times the operations behind one result of a row of n: the
+// maximum, exp or square (within 2 ulp), a tree of at most 8 + 6 + ... levels, a root, products.
+double relative_bound(DType dtype, int64_t n) {
+  const double u = dtype == DType::F64 ? 0x1p-53 : 0x1p-24;
+  return u * (16 + 8 + 6 + (n > 512 ? 14 : 0));
+}
+
+void expect_close(DType dtype, const std::vector<double>& got, const std::vector<long double>& want,
+                  int64_t n, long double scale = 0) {
+  ASSERT_EQ(got.size(), want.size());
+  for (size_t i = 0; i < got.size(); ++i) {
+    if (std::isnan(want[i])) {
+      ASSERT_TRUE(std::isnan(got[i])) << i;
+      continue;
+    }
+    const long double room = (std::fabs(want[i]) + scale) * relative_bound(dtype, n) +
+                             test::ulp(dtype, want[i]) * (dtype_bits(dtype) < 32 ? 0.5 : 1);
+    ASSERT_LE(std::fabs(got[i] - want[i]), room)
+        << dtype_name(dtype) << " row of " << n << ", element " << i << ": " << got[i] << ", exactly "
+        << static_cast<double>(want[i]);
+  }
+}
+
+// Rows of n values each, transformed by `row`.
+template <class Row>
+std::vector<long double> by_rows(const std::vector<double>& values, int64_t n, Row row) {
+  std::vector<long double> out;
+  for (size_t begin = 0; begin < values.size(); begin += static_cast<size_t>(n)) {
+    const std::vector<long double> x(values.begin() + static_cast<std::ptrdiff_t>(begin),
+                                     values.begin() + static_cast<std::ptrdiff_t>(begin) + n);
+    const std::vector<long double> y = row(x);
+    out.insert(out.end(), y.begin(), y.end());
+  }
+  return out;
+}
+
+std::vector<long double> softmax_row(const std::vector<long double>& x) {
+  long double sum = 0;
+  const long double most = *std::max_element(x.begin(), x.end());
+  for (long double v : x) sum += std::exp(v - most);
+  std::vector<long double> y;
+  for (long double v : x) y.push_back(std::exp(v - most) / sum);
+  return y;
+}
+
+std::vector<long double> log_softmax_row(const std::vector<long double>& x) {
+  long double sum = 0;
+  const long double most = *std::max_element(x.begin(), x.end());
+  for (long double v : x) sum += std::exp(v - most);
+  std::vector<long double> y;
+  for (long double v : x) y.push_back(v - most - std::log(sum));
+  return y;
+}
+
+Tensor random_tensor(const Shape& shape, DType dtype, uint32_t seed, double lo = -6, double hi = 6) {
+  std::mt19937 random(seed);
+  std::uniform_real_distribution<double> uniform(lo, hi);
+  std::vector<double> values(static_cast<size_t>(shape.elem_count()));
+  for (double& v : values) v = uniform(random);
+  return test::tensor_of(values, shape, dtype);
+}
+
+TEST(Softmax, RowsOfEveryLength) {
+  for (DType dtype : floats())
+    for (int64_t n : {1, 2, 3, 31, 63, 64, 65, 100, 511, 512, 513, 1025, 5000}) {
+      const Tensor x = random_tensor({3, n}, dtype, static_cast<uint32_t>(n));
+      for (const Tensor& from : {x, test::strided_twin(x)}) {
+        expect_close(dtype, from.softmax(-1).to_doubles(), by_rows(x.to_doubles(), n, softmax_row), n);
+        expect_close(dtype, from.log_softmax(-1).to_doubles(), by_rows(x.to_doubles(), n, log_softmax_row), n,
+                     8);
+      }
+    }
+}
+
+TEST(Softmax, AnyAxes) {
+  const Tensor x = random_tensor({4, 5, 6, 7}, DType::F32, 9);
+  for (const std::vector<int>& axes :
+       std::vector<std::vector<int>>{{0}, {1}, {2}, {0, 2}, {1, 3}, {0, 1, 2, 3}, {3, 1}}) {
+    const Tensor got = x.softmax(Axes(std::span<const int>(axes)));
+    ASSERT_EQ(got.shape(), x.shape());
+    // The same numbers as rows: reduced axes last.
+    std::vector<int> order;
+    std::vector<int> reduced = axes;
+    std::sort(reduced.begin(), reduced.end());
+    int64_t n = 1;
+    for (int axis = 0; axis < 4; ++axis)
+      if (std::find(reduced.begin(), reduced.end(), axis) == reduced.end()) order.push_back(axis);
+    for (int axis : reduced) {
+      order.push_back(axis);
+      n *= x.dim(axis);
+    }
+    const Tensor rows = x.permute(std::span<const int>(order)).contiguous();
+    expect_close(DType::F32, got.permute(std::span<const int>(order)).to_doubles(),
+                 by_rows(rows.to_doubles(), n, softmax_row), n);
+    EXPECT_EQ(got.permute(std::span<const int>(order)).to_bytes(),
+              rows.reshape({-1, n}).softmax(-1).to_bytes());
+  }
+  EXPECT_EQ(x.softmax(Axes({})).to_vec<float>(),
+            std::vector<float>(840, 1.0f));  // each element is its own row
+  EXPECT_ERROR(x.softmax({1, -3}), DuplicateDim, "[softmax]");
+  EXPECT_ERROR(Tensor::ones({2}, DType::I32).softmax(0), UnsupportedDType, "accepted dtypes: bf16");
+  EXPECT_EQ(Tensor::zeros({0, 3}, DType::F32).softmax(-1).shape(), (Shape{0, 3}));
+  EXPECT_EQ(Tensor::zeros({3, 0}, DType::F32).softmax(-1).shape(), (Shape{3, 0}));
+}
+
+TEST(Softmax, InfinitiesAndNaN) {
+  const float inf = HUGE_VALF;
+  const auto row = [](std::vector<float> v) { return Tensor::from_vec(v, {3}); };
+  EXPECT_EQ(row({-inf, 0, 0}).softmax(0).to_doubles(), (std::vector<double>{0, 0.5, 0.5}));
+  for (const Tensor& x : {row({-inf, -inf, -inf}), row({inf, 0, 1}), row({NAN, 0, 1}), row({0, 1, NAN})})
+    for (double v : x.softmax(0).to_doubles()) EXPECT_TRUE(std::isnan(v));
+  EXPECT_EQ(row({1e38f, 1e38f, -1e38f}).softmax(0).to_doubles(), (std::vector<double>{0.5, 0.5, 0}));
+}
+
+TEST(Norms, MatchTheirDefinitions) {
+  for (DType dtype : floats())
+    for (int64_t n : {1, 5, 64, 513, 2048}) {
+      const double eps = 1e-5;
+      const Tensor x = random_tensor({3, n}, dtype, static_cast<uint32_t>(n), -3, 5);
+      const Tensor w = random_tensor({n}, dtype, 2, 0.5, 2);
+      const Tensor b = random_tensor({n}, dtype, 3, -1, 1);
+      const std::vector<double> wv = w.to_doubles();
+      const std::vector<double> bv = b.to_doubles();
+      const auto e = dtype == DType::F64 ? static_cast<long double>(eps) : static_cast<float>(eps);
+      const auto rms = by_rows(x.to_doubles(), n, [&](const std::vector<long double>& row) {
+        long double sum = 0;
+        for (long double v : row) sum += v * v;
+        std::vector<long double> y;
+        for (size_t i = 0; i < row.size(); ++i)
+          y.push_back(row[i] / std::sqrt(sum / static_cast<long double>(n) + e) * wv[i]);
+        return y;
+      });
+      const auto layer = by_rows(x.to_doubles(), n, [&](const std::vector<long double>& row) {
+        long double mean = 0;
+        long double var = 0;
+        for (long double v : row) mean += v / static_cast<long double>(n);
+        for (long double v : row) var += (v - mean) * (v - mean) / static_cast<long double>(n);
+        std::vector<long double> y;
+        for (size_t i = 0; i < row.size(); ++i)
+          y.push_back((row[i] - mean) / std::sqrt(var + e) * wv[i] + bv[i]);
+        return y;
+      });
+      for (const Tensor& from : {x, test::strided_twin(x)}) {
+        expect_close(dtype, from.rms_norm(w, eps).to_doubles(), rms, n);
+        // The mean's error is divided by the deviation: it counts on the scale of 5 / sqrt(eps) for one
+        // element.
+        expect_close(dtype, from.layer_norm(w, b, eps).to_doubles(), layer, n, n == 1 ? 3200 : 16);
+      }
+    }
+}
+
+// E[x^2] - mean^2 would lose everything here.
+TEST(Norms, LayerNormSurvivesALargeMean) {
+  const Tensor x = Tensor::from_vec(std::vector<float>{10000, 10001, 10002, 10003}, {1, 4});
+  const Tensor ones = Tensor::ones({4}, DType::F32);
+  const std::vector<double> got = x.layer_norm(ones, Tensor(), 0).to_doubles();
+  const double unit = 1 / std::sqrt(1.25);
+  for (size_t i = 0; i < 4; ++i) EXPECT_NEAR(got[i], (static_cast<double>(i) - 1.5) * unit, 1e-6);
+}
+
+TEST(Norms, SayWhatTheyNeed) {
+  const Tensor x = Tensor::ones({2, 3}, DType::F32);
+  EXPECT_ERROR(x.rms_norm(Tensor::ones({2}, DType::F32)), ShapeMismatch,
+               "[rms_norm] the weight [2] must have the last axes of [2, 3]");
+  EXPECT_ERROR(x.layer_norm(Tensor::ones({3}, DType::F32), Tensor::ones({1}, DType::F32)), ShapeMismatch,
+               "bias [1]");
+  EXPECT_ERROR(x.rms_norm(Tensor::ones({3}, DType::F16)), DTypeMismatch, "[rms_norm]");
+  EXPECT_EQ(x.rms_norm(Tensor::ones({2, 3}, DType::F32)).shape(), (Shape{2, 3}));
+}
+
+TEST(Cumsum, EveryDTypeAndAxis) {
+  for (DType dtype : test::arithmetic_dtypes()) {
+    const std::vector<int64_t> values = test::int_inputs(DType::U8, 7 * 600 * 3, 0, 2, 5);
+    std::vector<int64_t> small;
+    for (int64_t v : values) small.push_back(v % 3);
+    const Tensor x = test::tensor_of(small, {7, 600, 3}, dtype);
+    for (int axis : {0, 1, 2, -1})
+      for (const Tensor& from : {x, test::strided_twin(x)}) {
+        const Tensor got = from.cumsum(axis);
+        const int at = axis < 0 ? axis + 3 : axis;
+        const int64_t stride = std::vector<int64_t>{1800, 3, 1}[static_cast<size_t>(at)];
+        std::vector<int64_t> want = small;
+        for (size_t i = 0; i < want.size(); ++i)
+          if (static_cast<int64_t>(i) / stride % x.dim(at) != 0)
+            want[i] += want[i - static_cast<size_t>(stride)];
+        // Narrow dtypes round (floats) or wrap (integers) each sum; the running sum itself stays exact here.
+        EXPECT_EQ(
+            got.to_bytes(),
+            dtype == DType::U8
+                ? Tensor::from_vec(std::vector<uint8_t>(want.begin(), want.end()), {7, 600, 3}).to_bytes()
+                : test::tensor_of(want, {7, 600, 3}, dtype).to_bytes())
+            << dtype_name(dtype) << " axis " << axis;
+      }
+  }
+  EXPECT_EQ(Tensor::zeros({0, 2}, DType::F32).cumsum(0).shape(), (Shape{0, 2}));
+  EXPECT_ERROR(Tensor::zeros({2}, DType::F32).cumsum(1), DimOutOfRange, "[cumsum] axis 1");
+}
+
+TEST(RowBits, DoNotDependOnLevelOrThreads) {
+  const Tensor x = random_tensor({37, 1500}, DType::F32, 4);
+  const Tensor w = random_tensor({1500}, DType::F32, 5);
+  const cpu::Isa best = cpu::best_isa();
+  const int threads = ThreadPool::global().threads();
+  std::vector<std::vector<std::byte>> first;
+  for (cpu::Isa level : {cpu::Isa::base, cpu::Isa::v3, cpu::Isa::v4}) {
+    if (level > best) continue;
+    cpu::set_isa(level);
+    ThreadPool::global().set_threads(1 + static_cast<int>(level));
+    const std::vector<std::vector<std::byte>> got = {
+        x.softmax(-1).to_bytes(),      x.log_softmax({0, 1}).to_bytes(), x.rms_norm(w).to_bytes(),
+        x.layer_norm(w, w).to_bytes(), x.cumsum(0).to_bytes(),           x.cumsum(1).to_bytes()};
+    if (first.empty()) first = got;
+    EXPECT_EQ(got, first) << cpu::isa_name(level);
+  }
+  cpu::set_isa(best);
+  ThreadPool::global().set_threads(threads);
+}
+
+}  // namespace
+}  // namespace beeswax
