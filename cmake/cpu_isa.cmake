@@ -3,6 +3,12 @@
 # chosen at run time (backends/cpu/isa.h). Each level's code lives in its own namespace, BW_ISA.
 function(bw_add_cpu_kernels prefix)
   file(GLOB sources CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/src/backends/cpu/kernels/*.cc)
+  bw_add_isa_objects(${prefix} objects ${sources})
+  set(BW_CPU_KERNEL_OBJECTS ${objects} PARENT_SCOPE)
+endfunction()
+
+# The sources after `output` once per level, as object libraries <prefix>_<level>; `output` gets their objects.
+function(bw_add_isa_objects prefix output)
   if(CMAKE_SYSTEM_PROCESSOR MATCHES "x86_64|AMD64")
     set(levels base v3 v4)
   else()
@@ -13,7 +19,7 @@ function(bw_add_cpu_kernels prefix)
   set(flags_v4 -march=x86-64-v4 -mprefer-vector-width=512)
   set(objects "")
   foreach(level IN LISTS levels)
-    add_library(${prefix}_${level} OBJECT ${sources})
+    add_library(${prefix}_${level} OBJECT ${ARGN})
     target_link_libraries(${prefix}_${level} PUBLIC bw_flags)
     target_compile_definitions(${prefix}_${level} PRIVATE BW_ISA=isa_${level} BW_ISA_${level}=1)
     # -fno-trapping-math lets comparisons become selects; results do not change.
@@ -21,5 +27,5 @@ function(bw_add_cpu_kernels prefix)
                            $<$<CONFIG:Release,RelWithDebInfo>:-O3>)
     list(APPEND objects $<TARGET_OBJECTS:${prefix}_${level}>)
   endforeach()
-  set(BW_CPU_KERNEL_OBJECTS ${objects} PARENT_SCOPE)
+  set(${output} ${objects} PARENT_SCOPE)
 endfunction()

@@ -7,9 +7,9 @@
 
 namespace beeswax::m {
 
-/// factor / (1 + e^-(w + w_low)); `zero` where that is too small for any number.
+/// factor / (1 + e^-(w + w_low)).
 template <Floating T>
-BW_FN T logistic(T factor, T w, T w_low, T zero) {
+BW_FN T logistic(T factor, T w, T w_low) {
   const auto e = exp_parts<static_cast<int>(Fp<T>::kBias)>(-w, -w_low);
   // With e^-w = 2^k (1 + q), divide by 2^k (1 + q) + 1. Where 2^k might overflow, divide by 2^-64 of that
   // (2^-512 for double) and multiply the quotient by it: that rounds once, also to a subnormal number.
@@ -26,20 +26,20 @@ BW_FN T logistic(T factor, T w, T w_low, T zero) {
   const T ratio = lost * from_bits<T>(guess - bits(divisor));
   const T quotient = factor / divisor;
   const T inside = fma(-quotient, ratio, quotient) * one;
-  const T below = w < pick<T>(-115.0f, -800.0) ? zero : inside;
-  return w > pick<T>(87.0f, 700.0) ? factor : below;
+  const T below = w < pick<T>(-115.0f, -800.0) ? T(0) : inside;
+  return negative_if(w > pick<T>(87.0f, 700.0) ? factor : below, factor);
 }
 
 /// 1 / (1 + e^-x).
 template <Floating T>
 BW_FN T sigmoid(T x) {
-  return logistic(T(1), x, T(0), T(0));
+  return logistic(T(1), x, T(0));
 }
 
 /// x / (1 + e^-x).
 template <Floating T>
 BW_FN T silu(T x) {
-  return logistic(x, x, T(0), -T(0));
+  return logistic(x, x, T(0));
 }
 
 /// 0.5 x (1 + tanh(sqrt(2/pi) (x + 0.044715 x^3))), which is x sigmoid(w) with w = x (A + B x^2).
@@ -54,7 +54,7 @@ BW_FN T gelu_tanh(T x) {
   const Pair<T> sum = two_sum(a_high, cubic.high);
   const T low = (sum.low + cubic.low) + fma(b_high, square.low, fma(b_low, square.high, a_low));
   const Pair<T> w = two_product(x, sum.high);
-  return logistic(x, w.high, fma(x, low, w.low), -T(0));
+  return logistic(x, w.high, fma(x, low, w.low));
 }
 
 /// x times the normal distribution function.

@@ -112,6 +112,11 @@ template <Floating T>
 BW_FN T copysign(T x, T s) {
   return from_bits<T>((bits(x) & ~Fp<T>::kSign) | (bits(s) & Fp<T>::kSign));
 }
+/// x, negative if s is; for results that have the sign of s but may have lost it on the way to zero.
+template <Floating T>
+BW_FN T negative_if(T x, T s) {
+  return from_bits<T>(bits(x) | (bits(s) & Fp<T>::kSign));
+}
 template <Floating T>
 BW_FN bool is_nan(T x) {
   return x != x;

@@ -66,8 +66,7 @@ BW_FN T normal_tail(T factor, T a) {
   const Pair<T> t = two_product(a, pick<T>(0x1.6a09e6p-1f, 0x1.6a09e667f3bcdp-1));
   const T low = fma(a, pick<T>(0x1.9fcef4p-27f, -0x1.bdd3413b26456p-55), t.low);
   const Scaled<T> tail = erfc_core(factor, Pair<T>{t.high, low}, square.high, square.low);
-  const T zero = from_bits<T>(bits(factor) & Fp<T>::kSign);
-  return a > pick<T>(15.5f, 39.5) ? zero : scale(tail.m, tail.k);
+  return negative_if(a > pick<T>(15.5f, 39.5) ? T(0) : scale(tail.m, tail.k), factor);
 }
 
 /// The probability that a standard normal variable is below x.

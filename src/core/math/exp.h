@@ -101,7 +101,8 @@ BW_FN T expm1(T x) {
   const T sum = fma(half, r, less);
   const T error = fma(half, r, less - sum) + ((half - less) - T(0.5));
   const T result = T(2) * (sum + fma(half, tail, error));
-  return copysign(result, x);
+  // Far below 1 the result is x, and halves of subnormal numbers would not be exact.
+  return abs(x) < pick<T>(0x1p-26f, 0x1p-55) ? x : copysign(result, x);
 }
 
 }  // namespace beeswax::m

@@ -48,7 +48,8 @@ BW_FN T sinh(T x) {
   const T main = fma(sum, p.r, difference);
   const T low = fma(sum, p.r, difference - main) + ((p.up - difference) - p.down);
   const T result = T(4) * (main + (low + fma(sum, p.sine, difference * p.cosine)));
-  return copysign(result, x);
+  // Far below 1 the result is x, and parts of subnormal numbers would not be exact.
+  return abs(x) < pick<T>(0x1p-14f, 0x1p-28) ? x : copysign(result, x);
 }
 template <Floating T>
 BW_FN T cosh(T x) {
