@@ -13,17 +13,21 @@ namespace {
 
 constexpr double kStreaming = 0.85;
 
+// Functions that are a polynomial or more (their bound is above one rounding) are asked to stream in f32;
+// other dtypes have up to four times the arithmetic for each byte.
+double target_for(double ulp32, DType dtype) { return ulp32 < 1 || dtype == DType::F32 ? kStreaming : 0; }
+
 using Unary = Tensor (*)(const Tensor&);
 struct UnaryRow {
   const char* method;
-  double lo, hi;
+  double ulp32, lo, hi;
   Unary call;
 };
 constexpr UnaryRow kUnary[] = {
 #define BW_UNARY(Name, method, dtypes, expr, half, ulp32, ulp64, lo, hi, ...) \
-  {#method, lo, hi, [](const Tensor& x) { return x.method(); }},
+  {#method, ulp32, lo, hi, [](const Tensor& x) { return x.method(); }},
 #define BW_UNARY_PARAM(Name, method, param, dtypes, expr, half, ulp32, ulp64, lo, hi, ...) \
-  {#method, lo, hi, [](const Tensor& x) { return x.method(1.7); }},
+  {#method, ulp32, lo, hi, [](const Tensor& x) { return x.method(1.7); }},
 #include "tables/unary.def"
 };
 
@@ -31,18 +35,18 @@ using Binary = Tensor (*)(const Tensor&, const Tensor&);
 struct BinaryRow {
   const char* method;
   bool integers;
-  double lo, hi;
+  double ulp32, lo, hi;
   Binary call;
 };
 constexpr std::string_view kNumber = "Number";
 constexpr BinaryRow kBinary[] = {
 #define BW_BINARY(Name, method, dtypes, expr, guard, ulp32, ulp64, lo, hi, ...) \
-  {#method, kNumber == #dtypes, lo, hi, [](const Tensor& x, const Tensor& y) { return x.method(y); }},
+  {#method, kNumber == #dtypes, ulp32, lo, hi, [](const Tensor& x, const Tensor& y) { return x.method(y); }},
 #include "tables/binary.def"
 };
 constexpr BinaryRow kCompare[] = {
 #define BW_COMPARE(Name, method, ...) \
-  {#method, true, -100, 100, [](const Tensor& x, const Tensor& y) { return x.method(y); }},
+  {#method, true, 0, -100, 100, [](const Tensor& x, const Tensor& y) { return x.method(y); }},
 #include "tables/binary.def"
 };
 
@@ -54,7 +58,7 @@ void add_unary(CaseList& list, const UnaryRow& row, DType dtype, const std::stri
             .shape = Shape{count}.to_string(),
             .bytes = 2 * bytes_of(dtype, count),
             .ceiling = in_memory ? Ceiling::Copy : Ceiling::None,
-            .target = in_memory ? kStreaming : 0,
+            .target = in_memory ? target_for(row.ulp32, dtype) : 0,
             .make = [=]() -> Body {
               return [x = shared_input({count}, dtype, row.lo, row.hi), call = row.call] {
                 static_cast<void>(call(x));
@@ -70,7 +74,7 @@ void add_binary(CaseList& list, const BinaryRow& row, DType dtype, DType out, co
             .shape = Shape{count}.to_string(),
             .bytes = 2 * bytes_of(dtype, count) + bytes_of(out, count),
             .ceiling = in_memory ? Ceiling::Triad : Ceiling::None,
-            .target = in_memory ? kStreaming : 0,
+            .target = in_memory ? target_for(row.ulp32, dtype) : 0,
             .make = [=]() -> Body {
               // Divisors of integers are not zero: the second input starts at 1.
               const bool whole = dtype_is_int(dtype);
