@@ -71,6 +71,16 @@ struct Activations {
   std::vector<std::byte> bytes;
 };
 
+AlignedBytes tiled(const Named& named, QuantType type, const Activations& activations, int64_t m, int64_t k) {
+  const auto id = static_cast<size_t>(type);
+  const int64_t height = named.kernels->tile_rows, bytes = named.kernels->tile_bytes[id](k);
+  AlignedBytes out = aligned_bytes((m + height - 1) / height * bytes);
+  for (int64_t a = 0; a < m; a += height)
+    named.kernels->interleave[id](activations.bytes.data() + a * activations.layout.stride,
+                                  std::min(height, m - a), k, out.get() + a / height * bytes);
+  return out;
+}
+
 TEST(QuantDot, ActivationsAreCloseAndSumsAreRight) {
   std::mt19937 random(1);
   std::normal_distribution<float> normal;
@@ -148,16 +158,17 @@ TEST_P(QuantRows, MatchDoubleAndEachOther) {
       if (named.kernels->panel_rows == 0) continue;
       ASSERT_NE(named.kernels->panel[id], nullptr);
       const AlignedBytes panel = aligned_bytes(named.kernels->panel_bytes[id](k));
+      const AlignedBytes tiles = tiled(named, type, activations, m, k);
       std::vector<float> through(out.size(), -1.0f);
       for (int64_t r = 0; r < rows; r += named.kernels->panel_rows) {
         const int64_t count = std::min<int64_t>(named.kernels->panel_rows, rows - r);
         named.kernels->pack[id](from + r * blocks * traits.block_bytes, count, k, panel.get());
-        named.kernels->panel[id](panel.get(), count, k, activations.bytes.data(), m, through.data() + r,
-                                 rows);
+        named.kernels->panel[id](panel.get(), count, k, tiles.get(), m, through.data() + r, rows);
       }
       for (size_t i = 0; i < out.size(); ++i)
         ASSERT_EQ(std::bit_cast<uint32_t>(through[i]), std::bit_cast<uint32_t>(first[i]))
-            << quant_name(type) << " k " << k << " panel " << named.name;
+            << quant_name(type) << " k " << k << " panel " << named.name << " activation " << i / rows
+            << " row " << i % rows << ": " << through[i] << " " << first[i];
     }
   }
 }
@@ -195,7 +206,7 @@ TEST_P(QuantRows, ExtremeLevelsDoNotOverflow) {
         const AlignedBytes panel = aligned_bytes(named.kernels->panel_bytes[id](k));
         float outs[8];
         named.kernels->pack[id](reinterpret_cast<const std::byte*>(weights.data()), 1, k, panel.get());
-        named.kernels->panel[id](panel.get(), 1, k, activations.bytes.data(), 8, outs, 1);
+        named.kernels->panel[id](panel.get(), 1, k, tiled(named, type, activations, 8, k).get(), 8, outs, 1);
         for (const float value : outs) EXPECT_EQ(value, out) << named.name << " panel";
       }
     }

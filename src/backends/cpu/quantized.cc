@@ -68,13 +68,16 @@ struct Product {
   const std::byte* weights;
   int64_t n, k, m;
   int64_t row_bytes;
-  const std::byte* activations;
-  int64_t activation_stride;
+  const std::byte* activations;  // rows, or tiles for panels
+  int64_t activation_stride;     // of a row, or of a tile
   DType dtype;
   std::byte* out;
 
   const std::byte* weight_row(int64_t row) const { return weights + row * row_bytes; }
   const std::byte* activation(int64_t row) const { return activations + row * activation_stride; }
+  const std::byte* tiles(int64_t row) const {
+    return activations + row / kernels.tile_rows * activation_stride;
+  }
   float* floats_at(int64_t row, int64_t column) const {
     return reinterpret_cast<float*>(out) + row * n + column;
   }
@@ -109,12 +112,11 @@ void product_of_panels(const Product& p, int64_t begin, int64_t end, int64_t fir
     for (int64_t i = 0; i < panels; ++i) {
       const int64_t row = begin + i * height, rows = std::min(height, end - row);
       if (p.dtype == DType::F32) {
-        p.kernels.panel[p.type](memory + i * bytes, rows, p.k, p.activation(a), count, p.floats_at(a, row),
-                                p.n);
+        p.kernels.panel[p.type](memory + i * bytes, rows, p.k, p.tiles(a), count, p.floats_at(a, row), p.n);
         continue;
       }
       float* floats = scratch<float, 1>(count * height);
-      p.kernels.panel[p.type](memory + i * bytes, rows, p.k, p.activation(a), count, floats, height);
+      p.kernels.panel[p.type](memory + i * bytes, rows, p.k, p.tiles(a), count, floats, height);
       for (int64_t c = 0; c < count; ++c)
         narrow(floats + c * height, rows, p.dtype, p.out, (a + c) * p.n + row);
     }
@@ -191,19 +193,29 @@ void CpuBackend::quantized_matmul(QuantType type, const Operand& x, const Storag
   const Shape& out_shape = out.layout->shape();
   const int64_t n = out_shape[out_shape.rank() - 1];
   const QuantizedDotKernels& kernels = quantized_dot_kernels();
-  const bool blocks_of_256 = quant_traits(type).block_elements == 256;
-  const int64_t stride = activation_layout(blocks_of_256, k).stride;
-  const detail::Ref<Storage> activations = allocate(static_cast<size_t>(m * stride));
-  const auto prepare = kernels.prepare[blocks_of_256 ? 1 : 0];
-  parallel_ranges(m, std::max<int64_t>(1, 16384 / k), [&](int64_t begin, int64_t end) {
-    for (int64_t row = begin; row < end; ++row)
-      prepare(widened_row(x, row, k), k, activations->data() + row * stride);
-  });
   const auto id = static_cast<size_t>(type);
+  const bool blocks_of_256 = quant_traits(type).block_elements == 256;
+  const int64_t row_stride = activation_layout(blocks_of_256, k).stride;
+  const auto prepare = kernels.prepare[blocks_of_256 ? 1 : 0];
+  const bool panels = m >= kPanelFrom && kernels.panel_rows > 0 && kernels.panel[id] != nullptr;
+  const int64_t tile = panels ? kernels.tile_rows : 1;
+  const int64_t stride = panels ? kernels.tile_bytes[id](k) : row_stride;
+  const detail::Ref<Storage> activations = allocate(static_cast<size_t>((m + tile - 1) / tile * stride));
+  parallel_ranges((m + tile - 1) / tile, std::max<int64_t>(1, 16384 / (k * tile)),
+                  [&](int64_t begin, int64_t end) {
+                    for (int64_t t = begin; t < end; ++t) {
+                      std::byte* to = activations->data() + t * stride;
+                      std::byte* rows = panels ? scratch<std::byte, 3>(tile * row_stride) : to;
+                      const int64_t count = std::min(tile, m - t * tile);
+                      for (int64_t r = 0; r < count; ++r)
+                        prepare(widened_row(x, t * tile + r, k), k, rows + r * row_stride);
+                      if (panels) kernels.interleave[id](rows, count, k, to);
+                    }
+                  });
   const auto row_bytes = static_cast<int64_t>(quant_bytes(type, static_cast<size_t>(k)));
   const Product product{kernels, id,        blocks.data(), n, k, m, row_bytes, activations->data(),
                         stride,  out.dtype, out.data()};
-  if (m >= kPanelFrom && kernels.panel_rows > 0 && kernels.panel[id] != nullptr) {
+  if (panels) {
     multiply_panels(product);
   } else {
     parallel_ranges(n, std::max<int64_t>(8, 65536 / row_bytes),

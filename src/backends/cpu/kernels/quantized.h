@@ -36,7 +36,8 @@ struct ActivationLayout {
 };
 
 BW_FN ActivationLayout activation_layout(bool blocks_of_256, int64_t k) {
-  const int64_t padded = (k + 255) / 256 * 256;
+  const int64_t unit = blocks_of_256 ? 1024 : 256;
+  const int64_t padded = (k + unit - 1) / unit * unit;
   const int64_t sum_at = padded + padded / (blocks_of_256 ? 256 : 32) * 4;
   const int64_t end = sum_at + padded / (blocks_of_256 ? 16 : 32) * 2;
   return {padded, padded, sum_at, (end + 63) / 64 * 64};
@@ -46,7 +47,9 @@ BW_FN ActivationLayout activation_layout(bool blocks_of_256, int64_t k) {
 ///   blocks of 32:   block b adds (d_w d_y) * sum [+ m_w (d_y sum_y)] to lane b mod 8; at the end lanes l and
 ///   l+4
 ///                   are added, then l and l+2, then the last two;
-///   blocks of 256:  blocks add (d_w d_y) * sum [- (dmin_w d_y) * sum_of_minima] one after the other.
+///   blocks of 256:  block b adds (d_w d_y) * sum [- (dmin_w d_y) * sum_of_minima] to lane b mod 4; at the
+///   end lanes
+///                   l and l+2 are added, then both.
 struct QuantizedDotKernels {
   /// Quantizes k values; [0] for blocks of 32, [1] for blocks of 256. A NaN or infinity makes its block NaN.
   void (*prepare[2])(const float* x, int64_t k, std::byte* row);
@@ -54,15 +57,20 @@ struct QuantizedDotKernels {
   void (*rows[kQuantTypeCount])(const std::byte* weights, int64_t rows, int64_t k, const std::byte* y,
                                 float* out);
 
-  /// For many activation rows: `panel_rows` weight rows are unpacked once and used for all of them. Null
-  /// where a format or level has no such kernel.
+  /// For many activation rows: `panel_rows` weight rows are unpacked once, into a panel, and used for tiles
+  /// of `tile_rows` activations. Null where a format or level has no such kernel. Panels are aligned to 64
+  /// bytes.
   int panel_rows;
+  int tile_rows;
   int64_t (*panel_bytes[kQuantTypeCount])(int64_t k);
-  /// rows <= panel_rows; the panel is aligned to 64.
+  int64_t (*tile_bytes[kQuantTypeCount])(int64_t k);
   void (*pack[kQuantTypeCount])(const std::byte* weights, int64_t rows, int64_t k, std::byte* panel);
-  /// out[a * out_stride + r] = panel row r . activation a, a < m, r < rows.
-  void (*panel[kQuantTypeCount])(const std::byte* panel, int64_t rows, int64_t k,
-                                 const std::byte* activations, int64_t m, float* out, int64_t out_stride);
+  /// count <= tile_rows prepared rows, one stride of ActivationLayout apart.
+  void (*interleave[kQuantTypeCount])(const std::byte* activations, int64_t count, int64_t k,
+                                      std::byte* tile);
+  /// out[a * out_stride + r] = panel row r . activation a, for m activations in consecutive tiles, r < rows.
+  void (*panel[kQuantTypeCount])(const std::byte* panel, int64_t rows, int64_t k, const std::byte* tiles,
+                                 int64_t m, float* out, int64_t out_stride);
 };
 
 BW_KERNEL_TABLE(QuantizedDotKernels, quantized_dot_kernels)

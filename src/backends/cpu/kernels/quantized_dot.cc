@@ -17,8 +17,6 @@
 namespace beeswax::cpu::BW_ISA {
 namespace {
 
-constexpr int kMaxPanelRows = 16;
-
 struct Activation {
   const int8_t* q;
   const float* scales;
@@ -62,16 +60,16 @@ void prepare_32(const float* x, int64_t k, std::byte* row) {
 
 void prepare_256(const float* x, int64_t k, std::byte* row) {
   const ActivationLayout layout = activation_layout(true, k);
-  for (int64_t b = 0; b < k / 256; ++b) {
-    quant::Q8_K block;
-    quant::quantize(x + b * 256, nullptr, &block);
+  for (int64_t b = 0; b < layout.padded / 256; ++b) {
+    quant::Q8_K block{};
+    if (b * 256 < k) quant::quantize(x + b * 256, nullptr, &block);
     __builtin_memcpy(row + b * 256, block.qs, sizeof(block.qs));
     __builtin_memcpy(row + layout.scale_at + b * 4, &block.d, sizeof(block.d));
     __builtin_memcpy(row + layout.sum_at + b * 32, block.bsums, sizeof(block.bsums));
   }
 }
 
-BW_FN int dot_bytes(const int8_t* a, const int8_t* b, int count) {
+[[maybe_unused]] BW_FN int dot_bytes(const int8_t* a, const int8_t* b, int count) {
   int sum = 0;
   for (int i = 0; i < count; ++i) sum += a[i] * b[i];
   return sum;
@@ -92,7 +90,7 @@ float portable_row(const Block* blocks, int64_t count, const Activation& y) {
     }
     return ((lane[0] + lane[4]) + (lane[2] + lane[6])) + ((lane[1] + lane[5]) + (lane[3] + lane[7]));
   } else {
-    float total = 0.0f;
+    float lane[4] = {};
     for (int64_t b = 0; b < count; ++b) {
       for (int i = 0; i < 256; ++i) levels[i] = static_cast<int8_t>(quant::level(blocks[b], i));
       int sum = 0;
@@ -104,9 +102,9 @@ float portable_row(const Block* blocks, int64_t count, const Activation& y) {
         for (int g = 0; g < 16; ++g) minima += quant::group_min(blocks[b], g) * y.sums[b * 16 + g];
         term -= quant::block_min(blocks[b]) * y.scales[b] * static_cast<float>(minima);
       }
-      total += term;
+      lane[b & 3] += term;
     }
-    return total;
+    return (lane[0] + lane[2]) + (lane[1] + lane[3]);
   }
 }
 
@@ -178,6 +176,9 @@ const QuantizedDotKernels& quantized_dot_kernels() {
 #include "tables/quants.def"
       },
       0,
+      0,
+      {},
+      {},
       {},
       {},
       {},
