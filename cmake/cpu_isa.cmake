@@ -1,6 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
 # The CPU loops (src/backends/cpu/kernels) are compiled once for each instruction-set level; the level is
 # chosen at run time (backends/cpu/isa.h). Each level's code lives in its own namespace, BW_ISA.
+option(BW_ONE_ISA "Compile the plain loops only: a quick build for tools, not for use" OFF)
+if(BW_ONE_ISA)
+  target_compile_definitions(bw_flags INTERFACE BW_ONE_ISA)
+endif()
 function(bw_add_cpu_kernels prefix)
   file(GLOB sources CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/src/backends/cpu/kernels/*.cc)
   bw_add_isa_objects(${prefix} objects ${sources})
@@ -9,7 +13,7 @@ endfunction()
 
 # The sources after `output` once per level, as object libraries <prefix>_<level>; `output` gets their objects.
 function(bw_add_isa_objects prefix output)
-  if(CMAKE_SYSTEM_PROCESSOR MATCHES "x86_64|AMD64")
+  if(CMAKE_SYSTEM_PROCESSOR MATCHES "x86_64|AMD64" AND NOT BW_ONE_ISA)
     set(levels base v3 v4)
   else()
     set(levels base)

@@ -21,7 +21,7 @@ void set_isa(Isa level);
 /// Whether the CPU has the 8-bit dot-product instructions (AVX-512 VNNI).
 bool has_vnni();
 
-#if defined(__x86_64__)
+#if defined(__x86_64__) && !defined(BW_ONE_ISA)
 #define BW_ISA_LEVELS 1
 #endif
 
