@@ -1,0 +1,91 @@
+# SPDX-License-Identifier: Apache-2.0
+"""One row of unary.def is a whole operation. In a copy of the tree this adds one line to one file, counts that
+nothing else changed, and shows that the operation is there: in the shared library with the right values, in the
+tests on every dtype, in the benchmarks and in the documentation.
+
+usage: one_row_test.py SCRATCH-FOLDER [JOBS]
+"""
+import os
+import subprocess
+import sys
+import unittest
+
+ROOT = os.path.normpath(os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", ".."))
+sys.path.insert(0, os.path.join(ROOT, "tools"))
+import docs_tables  # noqa: E402
+import scratch_tree  # noqa: E402
+import tables  # noqa: E402
+
+TABLE = os.path.join("src", "tables", "unary.def")
+ROW = ('BW_UNARY(Cube, cube, Number, x * x * x, SAME, 2, 2, -50, 50, x * x * x, T(3) * x * x, '
+       '"x*x*x; integers wrap")')
+# A caller of the installed API that knows nothing of the tables.
+PROBE = """
+#include <cstdio>
+#include "beeswax/tensor.h"
+using namespace beeswax;
+int main() {
+  const Tensor x = Tensor::from_vec(std::vector<float>{-3, 0.5f, 2}, {3});
+  for (double value : x.cube().to_doubles()) std::printf("%g ", value);
+  for (int32_t value : x.to_dtype(DType::I32).cube().to_vec<int32_t>()) std::printf("%d ", value);
+  return 0;
+}
+"""
+
+
+class OneRow(unittest.TestCase):
+    @classmethod
+    def setUpClass(cls):
+        cls.scratch = scratch_tree.ScratchTree(FOLDER)
+        with open(os.path.join(ROOT, TABLE), encoding="utf-8") as file:
+            lines = file.read().split("\n")
+        last = max(number for number, line in enumerate(lines) if line.startswith("BW_UNARY"))
+        lines.insert(last + 1, ROW)
+        cls.scratch.write({TABLE: "\n".join(lines)})
+        failure = cls.scratch.make(["unary_test", "derivative_test", "bw_bench", "beeswax"], JOBS)
+        if failure:
+            raise AssertionError("the tree with one more row does not build:\n" + failure[-8000:])
+        cls.dtypes = [row["name"] for row in tables.read_table("dtypes") if row.macro == "BW_DTYPE"]
+
+    def test_one_line_changed(self):
+        self.assertEqual(self.scratch.changed_lines(), {TABLE: ("1", "0")})
+
+    def test_the_library_has_the_method(self):
+        program = os.path.join(FOLDER, "probe")
+        libraries = os.path.join(self.scratch.build, "bin")
+        subprocess.run(["g++", "-std=c++20", "-I", os.path.join(self.scratch.tree, "include"), "-I",
+                        os.path.join(self.scratch.tree, "src"), "-x", "c++", "-", "-x", "none", "-o", program,
+                        "-L", libraries, "-lbeeswax", "-Wl,--allow-shlib-undefined", "-Wl,-rpath," + libraries], input=PROBE, text=True, check=True)
+        run = subprocess.run([program], capture_output=True, text=True, check=True)
+        self.assertEqual(run.stdout.split(), ["-27", "0.125", "8", "-27", "0", "8"])
+
+    def test_every_dtype_is_tested_and_right(self):
+        _, listed = self.scratch.run("tests/unary_test", "--gtest_list_tests")
+        for dtype in self.dtypes:
+            self.assertIn(f"MatchesOracle/Cube_{dtype}_cpu", listed)
+        status, output = self.scratch.run("tests/unary_test", "--gtest_filter=*/Cube_*")
+        self.assertEqual(status, 0, output)
+        self.assertIn(f"[  PASSED  ] {len(self.dtypes)} tests.", output)
+
+    def test_the_derivative_is_tested_and_right(self):
+        status, output = self.scratch.run("tests/derivative_test", "--gtest_filter=*/Cube")
+        self.assertEqual(status, 0, output)
+        self.assertIn("[  PASSED  ] 1 test.", output)
+
+    def test_the_benchmarks_have_a_case(self):
+        status, output = self.scratch.run("bin/bw_bench", "--list")
+        self.assertEqual(status, 0, output)
+        self.assertIn("unary/cube/f32", output)
+
+    def test_the_documentation_gains_one_row(self):
+        before = docs_tables.document(ROOT).split("\n")
+        after = docs_tables.document(self.scratch.tree).split("\n")
+        added = [line for line in after if line not in before]
+        self.assertEqual(len(after), len(before) + 1)
+        self.assertEqual(added, ["| `cube()` | x*x*x; integers wrap | all 10 | 2 ulp | 2 ulp | yes |"])
+
+
+if __name__ == "__main__":
+    FOLDER = os.path.abspath(sys.argv[1])
+    JOBS = int(sys.argv[2]) if len(sys.argv) > 2 else os.cpu_count()
+    unittest.main(argv=sys.argv[:1])
