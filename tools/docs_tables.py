@@ -68,10 +68,12 @@ def document(root):
         ["method", "holds where"],
         [[code(r["method"] + "(y)"), cell(r.text("doc"))] for r in read["binary"] if r.macro == "BW_COMPARE"]))
     parts.append(table(
-        "Reductions", "`x.method(axes)` and `x.method_all()`. A bound is a factor of the order's depth times the unit"
-        " roundoff times the sum of magnitudes.", ["method", "value", "dtypes", "over nothing", "bound"],
+        "Reductions", "`x.method(axes)` and `x.method_all()`. Bounds hold before the last rounding, over the elements"
+        " `v`; `e` is the unit roundoff times (2 + 13 for each level of the order, docs/numerics.md).",
+        ["method", "value", "dtypes", "over nothing", "error at most"],
         [[code(r["method"]), cell(r.text("doc")), dtypes_of(r, dtypes),
-          "error" if r["empty"] == "ERROR" else r["empty"], "exact" if r["gamma"] == "0" else r["gamma"]]
+          "error" if r["empty"] == "ERROR" else r["empty"],
+          "exact" if r["bound"] == "0" else code(r["bound"].replace("oracle::", "").replace("std::", ""))]
          for r in read["reduce"] if r.macro == "BW_REDUCE"]
         + [[code(r["method"]), cell(r.text("doc")) + "; the lowest of equal ones, NaN counts as the extreme",
             f"all {sum(d.macro == 'BW_DTYPE' for d in dtypes)}", "error", "exact"]

@@ -189,8 +189,6 @@ class BW_API Tensor {
   Tensor method##_keepdim(int axis) const { return method(axis, true); } \
   Tensor method##_all() const;  ///< index into the flattened tensor
 #include "tables/reduce.def"
-  Tensor var(const Axes& axes, bool keepdim = false) const;  ///< unbiased: divides by n - 1
-  Tensor log_sum_exp(const Axes& axes, bool keepdim = false) const;
   Tensor softmax(const Axes& axes) const;
   Tensor log_softmax(const Axes& axes) const;
   /// x / sqrt(mean(x^2) + eps) * weight over the last axes, as many as weight has.

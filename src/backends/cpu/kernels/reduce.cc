@@ -1,0 +1,122 @@
+// SPDX-License-Identifier: Apache-2.0
+// The rows of tables/reduce.def as loops.
+#include "backends/cpu/kernels/reduce.h"
+
+#include "backends/cpu/kernels/reduce_loops.h"
+#include "core/math/math.h"
+
+namespace beeswax::cpu::BW_ISA {
+namespace {
+
+constexpr bool same_text(const char* a, const char* b) {
+  for (; *a != '\0' && *a == *b; ++a, ++b) {
+  }
+  return *a == *b;
+}
+
+// Rows whose combine column has the same text share their loops: those of the first of them.
+constexpr const char* kCombine[] = {
+#define BW_REDUCE(Name, method, dtypes, center, map, combine, ...) #combine,
+#include "tables/reduce.def"
+};
+constexpr int first_alike(ReduceOp op) {
+  int row = 0;
+  while (!same_text(kCombine[row], kCombine[static_cast<int>(op)])) ++row;
+  return row;
+}
+
+template <int kRow, class A>
+struct Combine;
+#define BW_REDUCE(Name, method, dtypes, center, map, combine_, ...) \
+  template <class A>                                                \
+  struct Combine<static_cast<int>(ReduceOp::Name), A> {             \
+    BW_FN A combine(A a, A b) { return static_cast<A>(combine_); }  \
+  };
+#include "tables/reduce.def"
+
+#define BW_REDUCE(Name, method, dtypes, center, map_, combine_, final_, ...)                 \
+  template <class A>                                                                         \
+  struct Name##Op {                                                                          \
+    static constexpr bool kMaps = !same_text(#map_, "x");                                    \
+    static constexpr bool kFinishes = !same_text(#final_, "a");                              \
+    using Loops = Combine<first_alike(ReduceOp::Name), A>;                                   \
+    BW_FN A map([[maybe_unused]] A x, [[maybe_unused]] A c) { return static_cast<A>(map_); } \
+    BW_FN A finish([[maybe_unused]] A a, [[maybe_unused]] A n, [[maybe_unused]] A c) {       \
+      return static_cast<A>(final_);                                                         \
+    }                                                                                        \
+  };
+#include "tables/reduce.def"
+
+template <class Op, class A>
+void map(const void* from, int64_t count, const void* centers, int64_t step, void* to) {
+  const A* x = static_cast<const A*>(from);
+  const A* c = static_cast<const A*>(centers);
+  A* y = static_cast<A*>(to);
+  if (step == 0) {
+    const A center = c == nullptr ? A(0) : *c;
+    for (int64_t i = 0; i < count; ++i) y[i] = Op::map(x[i], center);
+  } else {
+    for (int64_t i = 0; i < count; ++i) y[i] = Op::map(x[i], c[i]);
+  }
+}
+
+template <class Op, class A>
+void finish(void* values, int64_t count, int64_t n, const void* centers) {
+  A* a = static_cast<A*>(values);
+  const A* c = static_cast<const A*>(centers);
+  const A size = static_cast<A>(n);
+  if (c == nullptr) {
+    for (int64_t i = 0; i < count; ++i) a[i] = Op::finish(a[i], size, A(0));
+  } else {
+    for (int64_t i = 0; i < count; ++i) a[i] = Op::finish(a[i], size, c[i]);
+  }
+}
+
+template <class Op, class A>
+constexpr ReduceLoops loops() {
+  ReduceLoops table{blocks<typename Op::Loops, A>, columns<typename Op::Loops, A>, nullptr, nullptr};
+  if constexpr (Op::kMaps) table.map = map<Op, A>;
+  if constexpr (Op::kFinishes) table.finish = finish<Op, A>;
+  return table;
+}
+
+// The loops of an operation over A, or none where it is for floats only.
+enum class Accept { Number, Float };
+template <template <class> class Op, class A, Accept accept>
+constexpr ReduceLoops loops_if() {
+  if constexpr (accept == Accept::Number || m::Floating<A>) {
+    return loops<Op<A>, A>();
+  } else {
+    return {};
+  }
+}
+
+template <template <class> class Op, Accept accept>
+struct Row {
+  ReduceLoops loops[kArithmeticDTypeCount] = {
+#define BW_DTYPE(Name, name, ctype, compute, ...) loops_if<Op, compute, accept>(),
+#include "tables/dtypes.def"
+  };
+};
+
+constexpr ReduceKernels make_table() {
+  ReduceKernels table{};
+  int op = 0;
+#define BW_REDUCE(Name, method, dtypes, ...)                                            \
+  {                                                                                     \
+    constexpr Row<Name##Op, Accept::dtypes> kRow{};                                     \
+    for (int i = 0; i < kArithmeticDTypeCount; ++i) table.loops[op][i] = kRow.loops[i]; \
+    ++op;                                                                               \
+  }
+#include "tables/reduce.def"
+  return table;
+}
+
+}  // namespace
+
+const ReduceKernels& reduce_kernels() {
+  static constexpr ReduceKernels kTable = make_table();
+  return kTable;
+}
+
+}  // namespace beeswax::cpu::BW_ISA

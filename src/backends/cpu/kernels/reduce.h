@@ -1,0 +1,67 @@
+// SPDX-License-Identifier: Apache-2.0
+// Loops of reductions: one chunk of the documented order (docs/numerics.md) at a time, over the compute type
+// A of a dtype. The caller splits a sequence into chunks of kChunk elements and reduces the chunks' results
+// again.
+#pragma once
+
+#include <cstdint>
+
+#include "backends/backend.h"
+#include "backends/cpu/isa.h"
+#include "backends/cpu/kernels/cast.h"
+
+namespace beeswax::cpu {
+
+inline constexpr int64_t kChunk = 512;
+inline constexpr int64_t kLanes = 64;
+inline constexpr int64_t kBlockColumns = 64;     // the most columns that `blocks` takes
+inline constexpr int64_t kStripeColumns = 1024;  // the most columns that `columns` takes
+
+/// y[i] = map(x[i], centers[i * step]), step 0 or 1. y may be x. Null centers (step 0) are for maps without
+/// one.
+using MapFn = void (*)(const void* x, int64_t count, const void* centers, int64_t step, void* y);
+
+/// One chunk of up to kStripeColumns neighbouring columns: row i begins at x + offsets[i] elements.
+struct ColumnsArgs {
+  const void* x;
+  const int64_t* offsets;
+  int64_t rows;  // at most kChunk
+  int64_t columns;
+  int64_t bytes;        // of one element of x
+  CastLoop widen;       // to A, or null where x holds A
+  MapFn map;            // or null
+  const void* centers;  // one for each column, or null
+  void* scratch;        // columns_scratch(columns) elements of A
+  void* out;            // a result for each column
+};
+inline constexpr int64_t columns_scratch(int64_t columns) {
+  return (kLanes / 2 + kChunk / kLanes + 1) * columns;
+}
+
+struct ReduceLoops {
+  /// Unit u is a dense block of `rows` <= kChunk rows of `columns` <= kBlockColumns elements at
+  /// x + u * unit_stride; its rows are reduced to out[u * columns ..].
+  void (*blocks)(const void* x, int64_t unit_stride, int64_t units, int64_t rows, int64_t columns, void* out);
+  void (*columns)(const ColumnsArgs& args);
+  MapFn map;  // null where the map is the element itself
+  /// values[i] = final(values[i], n, centers[i]); null where the value stays.
+  void (*finish)(void* values, int64_t count, int64_t n, const void* centers);
+};
+
+inline constexpr int kReduceOps = 0
+#define BW_REDUCE(...) +1
+#include "tables/reduce.def"
+    ;
+
+struct ReduceKernels {
+  /// By operation and dtype; the entries of a narrow dtype are those of float.
+  ReduceLoops loops[kReduceOps][kArithmeticDTypeCount];
+};
+
+BW_KERNEL_TABLE(ReduceKernels, reduce_kernels)
+
+/// The row of the table whose result is the center of this one, or -1.
+inline constexpr int kNoCenter = -1;
+int reduce_center(ReduceOp op);
+
+}  // namespace beeswax::cpu

@@ -1,0 +1,146 @@
+// SPDX-License-Identifier: Apache-2.0
+// Reductions, softmax, norms and cumsum: shapes, the rules for empty inputs, and the calls.
+#include <cmath>
+#include <optional>
+
+#include "ops/common.h"
+
+namespace beeswax {
+namespace {
+
+using ops::Accept;
+
+// What reducing the axes of `mask` leaves: `kept` for the backend, `shown` with sizes of 1 where asked for.
+struct Reduced {
+  Shape kept, shown;
+  int64_t count = 1;  // elements that make one result
+  Reduced(const Shape& shape, uint32_t mask, bool keepdim) {
+    for (int axis = 0; axis < shape.rank(); ++axis) {
+      const bool reduced = (mask >> axis & 1) != 0;
+      if (reduced) count *= shape[axis];
+      if (!reduced) kept.push_back(shape[axis]);
+      if (!reduced || keepdim) shown.push_back(reduced ? 1 : shape[axis]);
+    }
+  }
+};
+
+uint32_t all_axes(const Tensor& x) { return (uint32_t{1} << x.rank()) - 1; }
+
+// The value over no elements, from the table's column; none means an error.
+constexpr std::nullopt_t ERROR = std::nullopt;
+const std::optional<double> kOverNothing[] = {
+#define BW_REDUCE(Name, method, dtypes, center, map, combine, final, empty, ...) std::optional<double>(empty),
+#include "tables/reduce.def"
+};
+
+[[noreturn]] void fail_empty(std::string_view name, const Tensor& x) {
+  fail(ErrorKind::EmptyTensor, name, "the reduced axes of ", x.describe(),
+       " hold no elements; at least one is needed");
+}
+
+Tensor reduce(ReduceOp op, std::string_view name, Accept accept, const Tensor& x, uint32_t mask,
+              bool keepdim) {
+  ops::check_dtype(name, x, accept);
+  const Reduced to(x.shape(), mask, keepdim);
+  if (to.count == 0 && to.kept.elem_count() > 0) {
+    const std::optional<double> value = kOverNothing[static_cast<size_t>(op)];
+    if (!value) fail_empty(name, x);
+    return dtype_is_int(x.dtype())
+               ? Tensor::full(to.shown, static_cast<int64_t>(*value), x.dtype(), x.device())
+               : Tensor::full(to.shown, *value, x.dtype(), x.device());
+  }
+  const Tensor out = ops::empty_on(x, to.kept, x.dtype());
+  if (out.elem_count() > 0) ops::backend_of(x).reduce(op, ops::operand(x), mask, ops::target(out));
+  return keepdim ? out.with_layout(Layout(to.shown)) : out;
+}
+
+Tensor arg_reduce(ArgReduceOp op, std::string_view name, const Tensor& x, uint32_t mask, bool keepdim) {
+  ops::check_dtype(name, x, Accept::Number);
+  const Reduced to(x.shape(), mask, keepdim);
+  if (to.count == 0 && to.kept.elem_count() > 0) fail_empty(name, x);
+  if (to.count > int64_t{UINT32_MAX})
+    fail(ErrorKind::TooLarge, name, to.count, " elements of ", x.describe(),
+         " make one result; indices are u32, so at most ", UINT32_MAX);
+  const Tensor out = ops::empty_on(x, to.kept, DType::U32);
+  if (out.elem_count() > 0) ops::backend_of(x).arg_reduce(op, ops::operand(x), mask, ops::target(out));
+  return keepdim ? out.with_layout(Layout(to.shown)) : out;
+}
+
+Tensor softmax_like(std::string_view name, const Tensor& x, const Axes& axes, bool log) {
+  ops::check_dtype(name, x, Accept::Float);
+  const uint32_t mask = axes.mask(x.shape(), name);
+  Tensor out = ops::empty_on(x, x.shape(), x.dtype());
+  if (out.elem_count() > 0) ops::backend_of(x).softmax(ops::operand(x), mask, log, ops::target(out));
+  return out;
+}
+
+// Weight and bias cover the last axes of x.
+void check_covers(std::string_view name, const Tensor& x, const Tensor& weight, std::string_view what) {
+  ops::check_same_dtype(name, x, weight);
+  ops::check_same_device(name, x, weight);
+  const int extra = x.rank() - weight.rank();
+  bool fits = extra >= 0 && weight.rank() > 0;
+  for (int axis = 0; axis < weight.rank() && fits; ++axis)
+    fits = x.shape()[extra + axis] == weight.shape()[axis];
+  if (!fits)
+    fail(ErrorKind::ShapeMismatch, name, "the ", what, " ", weight.describe(),
+         " does not have the last sizes of ", x.describe());
+}
+
+Tensor normalize(NormKind kind, std::string_view name, const Tensor& x, const Tensor& weight,
+                 const Tensor& bias, double eps) {
+  ops::check_dtype(name, x, Accept::Float);
+  check_covers(name, x, weight, "weight");
+  if (bias.defined()) {
+    check_covers(name, x, bias, "bias");
+    if (!(bias.shape() == weight.shape()))
+      fail(ErrorKind::ShapeMismatch, name, "the bias ", bias.describe(), " and the weight ",
+           weight.describe(), " have different shapes");
+  }
+  Tensor out = ops::empty_on(x, x.shape(), x.dtype());
+  if (out.elem_count() == 0) return out;
+  const Tensor scale = weight.contiguous();
+  const Tensor shift = bias.defined() ? bias.contiguous() : bias;
+  ops::backend_of(x).norm(kind, ops::operand(x), ops::operand(scale),
+                          bias.defined() ? ops::operand(shift) : Operand{}, eps, ops::target(out));
+  return out;
+}
+
+}  // namespace
+
+#define BW_REDUCE(Name, method, dtypes, ...)                                                             \
+  Tensor Tensor::method(const Axes& axes, bool keepdim) const {                                          \
+    return reduce(ReduceOp::Name, #method, Accept::dtypes, *this, axes.mask(shape(), #method), keepdim); \
+  }                                                                                                      \
+  Tensor Tensor::method##_all() const {                                                                  \
+    return reduce(ReduceOp::Name, #method, Accept::dtypes, *this, all_axes(*this), false);               \
+  }
+#define BW_ARG_REDUCE(Name, method, ...)                                                              \
+  Tensor Tensor::method(int axis, bool keepdim) const {                                               \
+    return arg_reduce(ArgReduceOp::Name, #method, *this, Axes(axis).mask(shape(), #method), keepdim); \
+  }                                                                                                   \
+  Tensor Tensor::method##_all() const {                                                               \
+    return arg_reduce(ArgReduceOp::Name, #method, *this, all_axes(*this), false);                     \
+  }
+#include "tables/reduce.def"
+
+Tensor Tensor::softmax(const Axes& axes) const { return softmax_like("softmax", *this, axes, false); }
+Tensor Tensor::log_softmax(const Axes& axes) const { return softmax_like("log_softmax", *this, axes, true); }
+
+Tensor Tensor::rms_norm(const Tensor& weight, double eps) const {
+  return normalize(NormKind::Rms, "rms_norm", *this, weight, Tensor(), eps);
+}
+
+Tensor Tensor::layer_norm(const Tensor& weight, const Tensor& bias, double eps) const {
+  return normalize(NormKind::Layer, "layer_norm", *this, weight, bias, eps);
+}
+
+Tensor Tensor::cumsum(int axis) const {
+  ops::check_dtype("cumsum", *this, Accept::Number);
+  const int at = shape().axis(axis, "cumsum");
+  Tensor out = ops::empty_on(*this, shape(), dtype());
+  if (out.elem_count() > 0) ops::backend_of(*this).cumsum(ops::operand(*this), at, ops::target(out));
+  return out;
+}
+
+}  // namespace beeswax

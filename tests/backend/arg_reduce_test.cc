@@ -1,0 +1,106 @@
+// SPDX-License-Identifier: Apache-2.0
+// argmax and argmin against a search element by element, for every dtype.
+#include <gtest/gtest.h>
+
+#include <cmath>
+
+#include "support/configurations.h"
+#include "support/expect_error.h"
+#include "support/numbers.h"
+#include "support/raw.h"
+
+namespace beeswax {
+namespace {
+
+using test::Random;
+
+// The first NaN, or else the first of the extremes.
+uint32_t search(const std::vector<long double>& v, bool most) {
+  uint32_t at = 0;
+  for (uint32_t i = 1; i < v.size() && !std::isnan(v[at]); ++i)
+    if (std::isnan(v[i]) || (most ? v[i] > v[at] : v[i] < v[at])) at = i;
+  return at;
+}
+
+// Few distinct values: ties decide.
+test::Raw inputs(Random& random, int64_t count, DType dtype, bool nans) {
+  std::vector<double> numbers(static_cast<size_t>(count));
+  for (double& x : numbers) {
+    x = static_cast<double>(test::pick(random, -9, 9));
+    if (nans && test::pick(random, 0, 40) == 0) x = NAN;
+    if (x == 0 && test::pick(random, 0, 1) == 0) x = -0.0;
+  }
+  return test::raw(test::tensor_of(numbers, {count}, dtype));
+}
+
+void check(const Tensor& x, int axis) {
+  const Tensor last = x.transpose(axis, -1);
+  Shape kept = last.shape();
+  const int64_t n = kept[kept.rank() - 1];
+  kept.set(kept.rank() - 1, 1);
+  const std::vector<double> numbers = last.to_doubles();
+  for (const bool most : {true, false}) {
+    std::vector<uint32_t> expected;
+    for (size_t begin = 0; begin < numbers.size(); begin += static_cast<size_t>(n)) {
+      const auto* from = numbers.data() + begin;
+      expected.push_back(search(std::vector<long double>(from, from + n), most));
+    }
+    const Tensor got = most ? x.argmax_keepdim(axis) : x.argmin_keepdim(axis);
+    ASSERT_EQ(got.dtype(), DType::U32);
+    ASSERT_EQ(got.transpose(axis, -1).to_vec<uint32_t>(), expected) << x.describe() << " axis " << axis;
+  }
+}
+
+void check_dtype(DType dtype) {
+  Random random(9);
+  const bool nans = dtype_is_float(dtype);
+  for (int64_t n = 1; n <= 130; ++n)
+    check(test::from_raw(inputs(random, n, dtype, n % 2 == 0 && nans), {n}, dtype), 0);
+  for (const int64_t n : {511, 512, 513, 1500}) {
+    check(test::from_raw(inputs(random, 3 * n, dtype, false), {3, n}, dtype), 1);
+    check(test::from_raw(inputs(random, 3 * n, dtype, nans), {n, 3}, dtype), 0);
+    check(test::from_raw(inputs(random, 70 * n, dtype, nans), {n, 70}, dtype), 0);
+  }
+  for (int i = 0; i < 30; ++i) {
+    const Shape shape = test::random_shape(random, 3, 1, 9);
+    const Tensor x = test::laid_out(random, inputs(random, shape.elem_count(), dtype, nans), shape, dtype);
+    for (int axis = 0; axis < 3; ++axis) check(x, axis);
+    const std::vector<double> numbers = x.to_doubles();
+    const std::vector<long double> all(numbers.begin(), numbers.end());
+    EXPECT_EQ(x.argmax_all().to_scalar<uint32_t>(), search(all, true));
+    EXPECT_EQ(x.argmin_all().to_scalar<uint32_t>(), search(all, false));
+  }
+}
+
+#define BW_DTYPE(Name, ...) \
+  TEST(ArgReduce, Name) { check_dtype(DType::Name); }
+#include "tables/dtypes.def"
+
+TEST(ArgReduce, LongRowsAndColumnsEverywhere) {
+  Random random(10);
+  const Tensor row = test::from_raw(inputs(random, 200'001, DType::F32, false), {200'001}, DType::F32);
+  check(row, 0);
+  test::expect_same_everywhere([&] { return row.argmax(0); });
+  std::vector<float> late(200'001, 0.0f);
+  late[150'000] = NAN;
+  late[170'000] = NAN;
+  const Tensor x = Tensor::from_vec(late, {200'001});
+  for (const int threads : {1, 2, 3}) {
+    ThreadPool::global().set_threads(threads);
+    EXPECT_EQ(x.argmin_all().to_scalar<uint32_t>(), 150'000u);
+  }
+  const Tensor matrix = test::from_raw(inputs(random, 700 * 500, DType::F16, true), {700, 500}, DType::F16);
+  test::expect_same_everywhere([&] { return matrix.argmin(0); });
+}
+
+TEST(ArgReduce, Errors) {
+  const Tensor x = Tensor::ones({2, 0}, DType::F32);
+  EXPECT_ERROR(x.argmax(1), EmptyTensor, "[argmax] the reduced axes of [2, 0] f32 cpu hold no elements");
+  EXPECT_EQ(x.argmax(0).shape().to_string(), "[0]");
+  EXPECT_ERROR(x.argmin(2), DimOutOfRange, "[argmin]");
+  const Tensor many = Tensor::zeros({1}, DType::U8).broadcast_as({int64_t{1} << 32});
+  EXPECT_ERROR(many.argmax(0), TooLarge, "[argmax] 4294967296 elements");
+}
+
+}  // namespace
+}  // namespace beeswax
