@@ -160,6 +160,27 @@ TEST_P(Quantized, AnyRankStrideAndHalfDType) {
   }
 }
 
+TEST_P(Quantized, EmbeddingTakesRows) {
+  const int64_t k = 2 * block();
+  const QTensor q = weight(6, k, 19);
+  const std::vector<float> all = q.dequantize().to_vec<float>();
+  const std::vector<int64_t> ids = {5, 0, 3, 3, INT64_MAX, 1};  // INT64_MAX: skip
+  const Tensor rows = q.embedding(Tensor::from_vec(ids, {2, 3}, device()));
+  EXPECT_EQ(rows.shape(), (Shape{2, 3, k}));
+  const std::vector<float> values = rows.to_vec<float>();
+  for (size_t i = 0; i < ids.size(); ++i)
+    for (int64_t c = 0; c < k; ++c)
+      ASSERT_EQ(values[i * static_cast<size_t>(k) + static_cast<size_t>(c)],
+                ids[i] == INT64_MAX ? 0.0f : all[static_cast<size_t>(ids[i] * k + c)]);
+  const std::vector<uint32_t> beyond = {2, 6};
+  EXPECT_ERROR(q.embedding(Tensor::from_vec(beyond, {2}, device())), IndexOutOfRange, "6");
+  EXPECT_ERROR(q.embedding(Tensor::zeros({2}, DType::F32, device())), UnsupportedDType, "[embedding]");
+  EXPECT_ERROR(QTensor::quantize(Tensor::zeros({2, 2, block()}, DType::F32, device()), type())
+                   .embedding(Tensor::zeros({2}, DType::U32, device())),
+               ShapeMismatch, "[rows, columns]");
+  EXPECT_EQ(q.embedding(Tensor::zeros({0}, DType::U32, device())).shape(), (Shape{0, k}));
+}
+
 TEST_P(Quantized, EmptySizesGiveEmptyOrZeros) {
   const QTensor none = QTensor::quantize(Tensor::zeros({0, block()}, DType::F32, device()), type());
   EXPECT_EQ(none.storage_bytes(), 0u);
