@@ -9,22 +9,28 @@
 
 namespace beeswax {
 
+inline constexpr uint32_t kPhiloxRounds = 10;
+inline constexpr uint32_t kPhiloxMultiply0 = 0xd2511f53u;
+inline constexpr uint32_t kPhiloxMultiply1 = 0xcd9e8d57u;
+inline constexpr uint32_t kPhiloxBump0 = 0x9e3779b9u;  // added to the key after each round
+inline constexpr uint32_t kPhiloxBump1 = 0xbb67ae85u;
+
 struct PhiloxBlock {
   uint32_t word[4];
 };
 
-/// One of the ten rounds; the key is bumped between rounds, not after the last.
+/// One round.
 BW_FN PhiloxBlock philox_round(PhiloxBlock x, uint32_t key0, uint32_t key1) {
-  const uint64_t left = uint64_t{0xd2511f53u} * x.word[0];
-  const uint64_t right = uint64_t{0xcd9e8d57u} * x.word[2];
+  const uint64_t left = uint64_t{kPhiloxMultiply0} * x.word[0];
+  const uint64_t right = uint64_t{kPhiloxMultiply1} * x.word[2];
   return {{static_cast<uint32_t>(right >> 32) ^ x.word[1] ^ key0, static_cast<uint32_t>(right),
            static_cast<uint32_t>(left >> 32) ^ x.word[3] ^ key1, static_cast<uint32_t>(left)}};
 }
 
 BW_FN PhiloxBlock philox(PhiloxBlock counter, uint32_t key0, uint32_t key1) {
 #pragma GCC unroll 10
-  for (uint32_t round = 0; round < 10; ++round)
-    counter = philox_round(counter, key0 + round * 0x9e3779b9u, key1 + round * 0xbb67ae85u);
+  for (uint32_t round = 0; round < kPhiloxRounds; ++round)
+    counter = philox_round(counter, key0 + round * kPhiloxBump0, key1 + round * kPhiloxBump1);
   return counter;
 }
 

@@ -11,7 +11,8 @@
 
 namespace beeswax::cpu {
 namespace {
-constexpr int64_t kGrain = 1 << 16;  // elements in one task; a whole number of random blocks
+constexpr int64_t kGrain = 1 << 16;                 // elements in one task
+constexpr int64_t kPart = DenseWriter::kBytes / 8;  // made at once: a whole number of random blocks
 }  // namespace
 
 void CpuBackend::fill(const Target& out, const Scalar& value) {
@@ -43,12 +44,29 @@ void CpuBackend::fill(const Target& out, const Scalar& value) {
   });
 }
 
+namespace {
+
+// Calls make(where, begin, count) for parts of a dense output.
+template <class Make>
+void make_dense(const Target& out, Make&& make) {
+  const int64_t count = out.layout->shape().elem_count();
+  const auto bytes = static_cast<int64_t>(dtype_bytes(out.dtype, 1));
+  const bool past_caches = beyond_caches(static_cast<size_t>(count * bytes));
+  parallel_ranges(count, kGrain, [&](int64_t begin, int64_t end) {
+    DenseWriter writer(out.data() + begin * bytes, past_caches);
+    for (int64_t i = begin; i < end; i += kPart) {
+      const int64_t part = std::min(kPart, end - i);
+      writer.write(part * bytes, [&](std::byte* to) { make(to, i, part); });
+    }
+  });
+}
+
+}  // namespace
+
 void CpuBackend::range(const Target& out, const Scalar& start, const Scalar& step) {
   const auto kernel = range_kernels().range[static_cast<size_t>(out.dtype)];
-  const auto bytes = static_cast<int64_t>(dtype_bytes(out.dtype, 1));
-  parallel_ranges(out.layout->shape().elem_count(), kGrain, [&](int64_t begin, int64_t end) {
-    kernel(out.data() + begin * bytes, begin, end - begin, start.as_double(), step.as_double(),
-           start.as_int(), step.as_int());
+  make_dense(out, [&](std::byte* to, int64_t begin, int64_t count) {
+    kernel(to, begin, count, start.as_double(), step.as_double(), start.as_int(), step.as_int());
   });
 }
 
@@ -56,19 +74,18 @@ void CpuBackend::random(const Target& out, Distribution distribution, double a, 
                         uint64_t counter) {
   const RandomKernels& kernels = random_kernels();
   const auto dtype = static_cast<size_t>(out.dtype);
-  const auto bytes = static_cast<int64_t>(dtype_bytes(out.dtype, 1));
   const int64_t in_block = random_numbers_in_block(out.dtype);
   UniformIn<double> uniform{};
   if (distribution == Distribution::Uniform) {
     const RandomBounds bounds = random_bounds(out.dtype, a, b);
     uniform = {a, b - a, bounds.first, bounds.last};
   }
-  parallel_ranges(out.layout->shape().elem_count(), kGrain, [&](int64_t begin, int64_t end) {
+  make_dense(out, [&](std::byte* to, int64_t begin, int64_t count) {
     const uint64_t block = counter + static_cast<uint64_t>(begin / in_block);
     if (distribution == Distribution::Uniform) {
-      kernels.uniform[dtype](out.data() + begin * bytes, end - begin, seed, block, uniform);
+      kernels.uniform[dtype](to, count, seed, block, uniform);
     } else {
-      kernels.normal[dtype](out.data() + begin * bytes, end - begin, seed, block, a, b);
+      kernels.normal[dtype](to, count, seed, block, a, b);
     }
   });
 }

@@ -8,6 +8,7 @@
 #include "backends/cpu/ids.h"
 #include "backends/cpu/index_layouts.h"
 #include "backends/cpu/kernels/index_sum.h"
+#include "backends/cpu/scratch.h"
 #include "core/thread_pool.h"
 
 namespace beeswax::cpu {
@@ -18,48 +19,26 @@ constexpr int64_t kLeastRow = 16;    // columns from which whole rows are added 
 constexpr size_t kFrom = 0;
 constexpr size_t kTo = 1;
 
-struct Line {
-  int64_t offset;
-  int64_t stride;
-};
-
-// Groups of contributions with one destination, for one or more columns of ids.
-class Grouper {
- public:
-  explicit Grouper(int64_t size) : place_(static_cast<size_t>(size), 0) {}
-
-  // Adds one column: contribution i lies at from(i), destination d at to(d).
-  void append(const int64_t* ids, int64_t count, Line from, Line to) {
-    const size_t first = groups.size();
-    for (int64_t i = 0; i < count; ++i) {
-      if (ids[i] < 0) continue;
-      if (place(ids[i])++ == 0) groups.push_back({ids[i], 0, 0});
-    }
-    auto at = static_cast<int64_t>(order.size());
-    for (size_t g = first; g < groups.size(); ++g) {
-      groups[g].begin = at;
-      at += std::exchange(place(groups[g].id), at);
-      groups[g].end = at;
+// Contributions grouped by destination: a counting sort that keeps the order of ids.
+struct Groups {
+  Groups(const int64_t* ids, int64_t count, int64_t size) {
+    std::vector<int64_t> places(static_cast<size_t>(size), 0);
+    const auto place = [&](int64_t id) -> int64_t& { return places[static_cast<size_t>(id)]; };
+    for (int64_t i = 0; i < count; ++i)
+      if (ids[i] >= 0 && place(ids[i])++ == 0) list.push_back({ids[i], 0, 0});
+    int64_t at = 0;
+    for (IdGroup& group : list) {
+      group.begin = at;
+      at += std::exchange(place(group.id), at);
+      group.end = at;
     }
     order.resize(static_cast<size_t>(at));
     for (int64_t i = 0; i < count; ++i)
-      if (ids[i] >= 0) order[static_cast<size_t>(place(ids[i])++)] = from.offset + i * from.stride;
-    for (size_t g = first; g < groups.size(); ++g) {
-      place(groups[g].id) = 0;
-      groups[g].id = to.offset + groups[g].id * to.stride;
-    }
-  }
-  void clear() {
-    order.clear();
-    groups.clear();
+      if (ids[i] >= 0) order[static_cast<size_t>(place(ids[i])++)] = i;
   }
 
-  std::vector<int64_t> order;
-  std::vector<IdGroup> groups;
-
- private:
-  int64_t& place(int64_t id) { return place_[static_cast<size_t>(id)]; }
-  std::vector<int64_t> place_;  // all 0 between calls
+  std::vector<int64_t> order;  // contributions, destination after destination
+  std::vector<IdGroup> list;
 };
 
 // A part of the groups and of the columns.
@@ -129,7 +108,7 @@ class DenseCopy {
 
 // Adds with one list of ids for all columns: out[.., ids[i], ..] += source[.., i, ..]. Both layouts have the
 // source's shape, `to` without a step along the axis; `order` and `groups` count along the axis.
-void add_shared(const Grouper& ids, const Operand& source, const Layout& to, int axis, const Target& out) {
+void add_shared(const Groups& ids, const Operand& source, const Layout& to, int axis, const Target& out) {
   const Layout to_columns = drop_axis(to, axis);
   const Layout from_columns = drop_axis(*source.layout, axis);
   const Nest<2> nest({&from_columns, &to_columns});
@@ -146,7 +125,7 @@ void add_shared(const Grouper& ids, const Operand& source, const Layout& to, int
   const int64_t from_step = source.layout->stride(axis);
   const int64_t to_step = out.layout->stride(axis);
   const int64_t columns = rows ? nest.inner() : 1;
-  const std::vector<Task> tasks = split(ids.groups, columns);
+  const std::vector<Task> tasks = split(ids.list, columns);
   const auto task_count = static_cast<int64_t>(tasks.size());
   if (task_count == 0) return;
   const int64_t planes = nest.count / columns;
@@ -160,14 +139,14 @@ void add_shared(const Grouper& ids, const Operand& source, const Layout& to, int
       const std::byte* x = source.data() + plane.offset(kFrom) * bytes;
       std::byte* y = out.data() + plane.offset(kTo) * bytes;
       if (!rows) {
-        add_groups(y, to_step, x, from_step, ids.order.data(), ids.groups.data() + task.group_begin,
+        add_groups(y, to_step, x, from_step, ids.order.data(), ids.list.data() + task.group_begin,
                    static_cast<int64_t>(task.group_end - task.group_begin));
         continue;
       }
       for (size_t g = task.group_begin; g < task.group_end; ++g) {
-        const IdGroup& group = ids.groups[g];
+        const IdGroup& group = ids.list[g];
         for (int64_t c = task.column_begin; c < task.column_end; c += kSumWidth)
-          add_rows(y + (group.id * to_step + c) * bytes, 1, x + c * bytes, from_step,
+          add_rows(y + (group.id * to_step + c) * bytes, x + c * bytes, from_step,
                    ids.order.data() + group.begin, group.end - group.begin,
                    std::min(kSumWidth, task.column_end - c));
       }
@@ -180,9 +159,8 @@ void add_shared(const Operand& ids, const Operand& source, int axis, const Targe
   std::vector<int64_t> list(static_cast<size_t>(count));
   const int ids_axis = ids.layout->rank() == 1 ? 0 : axis;
   load_ids(list.data(), ids, 0, ids.layout->stride(ids_axis), count, out.layout->dim(axis));
-  Grouper grouper(out.layout->dim(axis));
-  grouper.append(list.data(), count, {0, 1}, {0, 1});
-  add_shared(grouper, source, without_step(*out.layout, source.layout->shape(), axis), axis, out);
+  const Groups groups(list.data(), count, out.layout->dim(axis));
+  add_shared(groups, source, without_step(*out.layout, source.layout->shape(), axis), axis, out);
 }
 
 // Adds with ids that differ from column to column.
@@ -200,25 +178,23 @@ void add_columns(const Operand& ids, const Operand& source, int axis, const Targ
     add_columns(dense_ids.operand(), dense_source.operand(), axis, out);
     return;
   }
-  const auto add_groups = index_sum_kernels().add_groups[static_cast<size_t>(source.dtype)];
+  const auto add_column = index_sum_kernels().add_column[static_cast<size_t>(source.dtype)];
+  const auto bytes = static_cast<int64_t>(dtype_bytes(source.dtype, 1));
   const int64_t size = out.layout->dim(axis);
   const int64_t grain = std::max<int64_t>(1, std::max(kGrain / 2, 4 * size) / count);
   parallel_ranges(nest.count, grain, [&](int64_t begin, int64_t end) {
-    std::vector<int64_t> list(static_cast<size_t>(count));
-    Grouper grouper(size);
+    const Scratch<int64_t> list(count);
+    const Scratch<int64_t> touched(count + 1);
+    const Scratch<int64_t> places(size);
+    const Scratch<double> values(count);
+    std::memset(places.data(), 0, static_cast<size_t>(size) * sizeof(int64_t));
     NestPosition<3> position(nest, begin);
-    const auto flush = [&] {
-      add_groups(out.data(), 1, source.data(), 1, grouper.order.data(), grouper.groups.data(),
-                 static_cast<int64_t>(grouper.groups.size()));
-      grouper.clear();
-    };
     for (int64_t column = begin; column < end; ++column, position.advance(1)) {
       load_ids(list.data(), ids, position.offset(kIdsAt), ids.layout->stride(axis), count, size);
-      grouper.append(list.data(), count, {position.offset(kFrom), source.layout->stride(axis)},
-                     {position.offset(kTo), out.layout->stride(axis)});
-      if (grouper.order.size() >= 1024) flush();
+      add_column({out.data() + position.offset(kTo) * bytes, source.data() + position.offset(kFrom) * bytes,
+                  list.data(), out.layout->stride(axis), source.layout->stride(axis), count, places.data(),
+                  touched.data(), values.data()});
     }
-    flush();
   });
 }
 

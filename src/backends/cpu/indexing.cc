@@ -9,7 +9,9 @@
 namespace beeswax::cpu {
 namespace {
 
-constexpr int64_t kGrain = 1 << 16;  // elements in one task
+constexpr int64_t kGrain = 1 << 16;     // elements in one task
+constexpr int64_t kLeastStream = 1024;  // bytes in a row from which going past the caches pays
+static_assert(kIdBlock * 8 <= DenseWriter::kBytes);
 
 // index_select as [left, ids, right]: rows of `right` elements move whole.
 class Select {
@@ -56,8 +58,9 @@ class Select {
       const std::byte* from = from_ + position.offset(0) * bytes_;
       std::byte* to = to_ + ((l * id_count_ + id) * right_.count + right) * bytes_;
       if (right_.count == 1) {
-        indexing_kernels().take[size_class(static_cast<size_t>(bytes_))](to, from, 0, axis_stride_, ids,
-                                                                         id_count);
+        const auto take = indexing_kernels().take[size_class(static_cast<size_t>(bytes_))];
+        DenseWriter(to, past_caches_ && id_count * bytes_ >= kLeastStream)
+            .write(id_count * bytes_, [&](std::byte* y) { take(y, from, 0, axis_stride_, ids, id_count); });
       } else {
         rows(from, to, ids, id_count, right, width);
       }
@@ -69,7 +72,7 @@ class Select {
     const NestPosition<1> start(right_, right);
     const auto size = static_cast<size_t>(width * bytes_);
     const bool dense = right_.dense(0);
-    const bool stream = past_caches_ && size >= 1024;
+    const bool stream = past_caches_ && static_cast<int64_t>(size) >= kLeastStream;
     for (int64_t i = 0; i < id_count; ++i, to += right_.count * bytes_) {
       const std::byte* row = from + ids[i] * axis_stride_ * bytes_;
       if (ids[i] < 0) {
@@ -111,15 +114,20 @@ void CpuBackend::gather(const Operand& x, const Operand& ids, int axis, const Ta
   const int64_t axis_stride = x.layout->stride(axis);
   const std::byte* from = x.data();
   std::byte* to = out.data();
+  const bool past_caches =
+      nest.inner() * bytes >= kLeastStream && beyond_caches(static_cast<size_t>(nest.count * bytes));
   Ids all("gather", ids, x.layout->shape(), axis);
   parallel_ranges(nest.count, kGrain / 2, [&](int64_t begin, int64_t end) {
     int64_t block[kIdBlock];
+    DenseWriter writer(to + begin * bytes, past_caches);
     NestPosition<2> position(nest, begin);
     for (int64_t i = begin; i < end;) {
       const int64_t run = std::min({end - i, position.left(), kIdBlock});
       all.load(block, position.offset(kIdsAt), nest.strides[kIdsAt][nest.last()], run, i);
-      take(to + i * bytes, from + position.offset(kFrom) * bytes, nest.strides[kFrom][nest.last()],
-           axis_stride, block, run);
+      writer.write(run * bytes, [&](std::byte* y) {
+        take(y, from + position.offset(kFrom) * bytes, nest.strides[kFrom][nest.last()], axis_stride, block,
+             run);
+      });
       i += run;
       position.advance(run);
     }

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "backends/cpu/kernels/random.h"
 
+#include "backends/cpu/kernels/philox_lanes.h"
 #include "core/math/convert.h"
-#include "core/philox.h"
 
 namespace beeswax::cpu::BW_ISA {
 namespace {
@@ -12,10 +12,8 @@ constexpr int64_t kWords = 4 * kBlocks;
 
 // The words of kBlocks blocks, word w of block b at [4 b + w].
 BW_FN void make_words(uint32_t* words, uint64_t seed, uint64_t block) {
-  for (uint32_t b = 0; b < kBlocks; ++b) {
-    const PhiloxBlock made = random_block(seed, block + b);
-    for (int w = 0; w < 4; ++w) words[4 * b + static_cast<uint32_t>(w)] = made.word[w];
-  }
+  for (int64_t b = 0; b < kBlocks; b += kPhiloxGroups * kPhiloxLanes)
+    philox_words(words + 4 * b, seed, block + static_cast<uint64_t>(b));
 }
 
 // Writes numbers of `out` in rounds of kBlocks blocks; make(words, numbers) turns words into numbers.
