@@ -97,6 +97,24 @@ TYPED_TEST(MathBasic, MinimumAndMaximumFollowIeee754Of2019) {
   }
 }
 
+TYPED_TEST(MathBasic, SmallAngleFormsGiveTheSameBits) {
+  using T = TypeParam;
+  int small = 0;
+  for (T x : interesting<T>()) {
+    if (!m::is_small_angle(x)) continue;
+    ++small;
+    EXPECT_TRUE(same(m::sin_small(x), m::sin(x))) << x;
+    EXPECT_TRUE(same(m::cos_small(x), m::cos(x))) << x;
+    EXPECT_TRUE(same(m::tan_small(x), m::tan(x))) << x;
+    T sine, cosine;
+    m::sincos(x, &sine, &cosine);
+    EXPECT_TRUE(same(sine, m::sin(x))) << x;
+    EXPECT_TRUE(same(cosine, m::cos(x))) << x;
+  }
+  EXPECT_GT(small, 1000);
+  EXPECT_FALSE(m::is_small_angle(std::numeric_limits<T>::quiet_NaN()));
+}
+
 template <class T>
 class MathInteger : public testing::Test {};
 using Integers = testing::Types<uint8_t, uint32_t, int16_t, int32_t, int64_t>;

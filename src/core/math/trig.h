@@ -110,3 +110,21 @@ BW_FN T tan(T x) {
 }
 
 }  // namespace beeswax::m
+
+/// core/math for loops over small angles only: `namespace m = small_angles;` gives an expression the short
+/// forms.
+namespace beeswax::small_angles {
+using namespace m;  // NOLINT(google-build-using-namespace)
+template <Floating T>
+BW_FN T sin(T x) {
+  return sin_small(x);
+}
+template <Floating T>
+BW_FN T cos(T x) {
+  return cos_small(x);
+}
+template <Floating T>
+BW_FN T tan(T x) {
+  return tan_small(x);
+}
+}  // namespace beeswax::small_angles

@@ -13,17 +13,37 @@ namespace {
 // In the `half` column SAME names an object of this type.
 struct Same {};
 
-#define BW_ROW(Name, expr, half_expr)                                           \
-  struct Name##Row {                                                            \
-    template <class T>                                                          \
-    BW_MEMBER_FN static T apply(T x, [[maybe_unused]] T p) {                    \
-      return static_cast<T>(expr);                                              \
-    }                                                                           \
-    template <class T>                                                          \
-    BW_MEMBER_FN static auto half([[maybe_unused]] T x, [[maybe_unused]] T p) { \
-      [[maybe_unused]] constexpr Same SAME;                                     \
-      return half_expr;                                                         \
-    }                                                                           \
+// Whether an expression's text calls a function of an angle.
+constexpr bool mentions(const char* text, const char* word) {
+  for (; *text != 0; ++text) {
+    int i = 0;
+    while (word[i] != 0 && text[i] == word[i]) ++i;
+    if (word[i] == 0) return true;
+  }
+  return false;
+}
+constexpr bool has_angle(const char* text) {
+  return mentions(text, "m::sin(") || mentions(text, "m::cos(") || mentions(text, "m::tan(");
+}
+
+#define BW_ROW(Name, expr, half_expr)                                                                 \
+  struct Name##Row {                                                                                  \
+    template <class T>                                                                                \
+    BW_MEMBER_FN static T apply(T x, [[maybe_unused]] T p) {                                          \
+      return static_cast<T>(expr);                                                                    \
+    }                                                                                                 \
+    /* The same bits for |x| up to m::reduce_limit, without the costly reduction of larger angles. */ \
+    template <class T>                                                                                \
+    BW_MEMBER_FN static T apply_small(T x, [[maybe_unused]] T p) {                                    \
+      namespace m = small_angles;                                                                     \
+      return static_cast<T>(expr);                                                                    \
+    }                                                                                                 \
+    static constexpr bool kHasAngle = has_angle(#expr);                                               \
+    template <class T>                                                                                \
+    BW_MEMBER_FN static auto half([[maybe_unused]] T x, [[maybe_unused]] T p) {                       \
+      [[maybe_unused]] constexpr Same SAME;                                                           \
+      return half_expr;                                                                               \
+    }                                                                                                 \
   };
 #define BW_UNARY(Name, method, dtypes, expr, half, ...) BW_ROW(Name, expr, half)
 #define BW_UNARY_PARAM(Name, method, param, dtypes, expr, half, ...) BW_ROW(Name, expr, half)
@@ -35,7 +55,21 @@ void unary_loop(const void* x, void* y, int64_t count, double param) {
   const T* from = static_cast<const T*>(x);
   T* to = static_cast<T*>(y);
   const T p = static_cast<T>(param);
-  for (int64_t i = 0; i < count; ++i) to[i] = Row::apply(from[i], p);
+  if constexpr (Row::kHasAngle) {
+    constexpr int64_t kBlock = 1024;
+    for (int64_t begin = 0; begin < count; begin += kBlock) {
+      const int64_t end = begin + kBlock < count ? begin + kBlock : count;
+      m::Bits<T> large = 0;
+      for (int64_t i = begin; i < end; ++i) large |= m::is_small_angle(from[i]) ? 0u : 1u;
+      if (large == 0) {
+        for (int64_t i = begin; i < end; ++i) to[i] = Row::apply_small(from[i], p);
+      } else {
+        for (int64_t i = begin; i < end; ++i) to[i] = Row::apply(from[i], p);
+      }
+    }
+  } else {
+    for (int64_t i = 0; i < count; ++i) to[i] = Row::apply(from[i], p);
+  }
 }
 
 }  // namespace
