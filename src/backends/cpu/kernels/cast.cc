@@ -35,6 +35,11 @@ void cast_loop<f16, float>(const void* x, void* y, int64_t count) {
   const auto* from = static_cast<const uint16_t*>(x);
   auto* to = static_cast<float*>(y);
   int64_t i = 0;
+#if defined(__AVX512F__)
+  for (; i + 16 <= count; i += 16)
+    _mm512_storeu_ps(to + i, _mm512_maskz_cvtph_ps(
+                                 0xffff, _mm256_loadu_si256(reinterpret_cast<const __m256i*>(from + i))));
+#endif
   for (; i + 8 <= count; i += 8)
     _mm256_storeu_ps(to + i, _mm256_cvtph_ps(_mm_loadu_si128(reinterpret_cast<const __m128i*>(from + i))));
   for (; i < count; ++i) to[i] = f16_to_float(from[i]);
@@ -45,6 +50,11 @@ void cast_loop<float, f16>(const void* x, void* y, int64_t count) {
   const auto* from = static_cast<const float*>(x);
   auto* to = static_cast<uint16_t*>(y);
   int64_t i = 0;
+#if defined(__AVX512F__)
+  for (; i + 16 <= count; i += 16)
+    _mm256_storeu_si256(reinterpret_cast<__m256i*>(to + i),
+                        _mm512_maskz_cvtps_ph(0xffff, _mm512_loadu_ps(from + i), _MM_FROUND_TO_NEAREST_INT));
+#endif
   for (; i + 8 <= count; i += 8)
     _mm_storeu_si128(reinterpret_cast<__m128i*>(to + i),
                      _mm256_cvtps_ph(_mm256_loadu_ps(from + i), _MM_FROUND_TO_NEAREST_INT));
