@@ -1,2 +1,43 @@
 // SPDX-License-Identifier: Apache-2.0
-int main() { return 0; }
+// The command `beeswax`: parses, runs one command, and turns an Error into a message and an exit status
+// (tables/errors.def; 2 for a wrong command line).
+#include <cstdio>
+
+#include "beeswax/error.h"
+#include "beeswax/version.h"
+#include "cli/commands.h"
+
+namespace {
+
+constexpr const char* kExamples =
+    "\nExamples:\n"
+    "  beeswax demo                 compute something with tensors and show the speed\n"
+    "  beeswax devices              what this machine offers\n"
+    "  beeswax devices --json       the same for a program\n"
+    "\nExit status: 0 done, 2 wrong arguments, 3 not supported, 4 out of memory, 5 device, 6 file, 7 "
+    "format.\n"
+    "Environment: BEESWAX_THREADS=N, BEESWAX_CPU_ISA=base|v3|v4.\n";
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  CLI::App app{"Beeswax: tensors and language models on AMD, NVIDIA and CPU.", "beeswax"};
+  app.footer(kExamples);
+  app.set_version_flag("--version", beeswax::version(), "Print the version");
+  app.require_subcommand(1);
+  beeswax::cli::add_demo(app);
+  beeswax::cli::add_devices(app);
+  try {
+    app.parse(argc, argv);
+    return 0;
+  } catch (const CLI::ParseError& error) {
+    return app.exit(error) == 0 ? 0 : 2;
+  } catch (const beeswax::Error& error) {
+    std::fprintf(stderr, "beeswax: %s\n  (%.*s: %.*s)\n", error.what(),
+                 static_cast<int>(beeswax::error_kind_name(error.kind()).size()),
+                 beeswax::error_kind_name(error.kind()).data(),
+                 static_cast<int>(beeswax::error_kind_advice(error.kind()).size()),
+                 beeswax::error_kind_advice(error.kind()).data());
+    return beeswax::error_exit_code(error.kind());
+  }
+}

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Reductions, softmax, norms and cumsum: shapes, the rules for empty inputs, and the calls.
+// Reductions: shapes, the rules for empty inputs, and the calls.
 #include <cmath>
 #include <optional>
 
@@ -66,46 +66,6 @@ Tensor arg_reduce(ArgReduceOp op, std::string_view name, const Tensor& x, uint32
   return keepdim ? out.with_layout(Layout(to.shown)) : out;
 }
 
-Tensor softmax_like(std::string_view name, const Tensor& x, const Axes& axes, bool log) {
-  ops::check_dtype(name, x, Accept::Float);
-  const uint32_t mask = axes.mask(x.shape(), name);
-  Tensor out = ops::empty_on(x, x.shape(), x.dtype());
-  if (out.elem_count() > 0) ops::backend_of(x).softmax(ops::operand(x), mask, log, ops::target(out));
-  return out;
-}
-
-// Weight and bias cover the last axes of x.
-void check_covers(std::string_view name, const Tensor& x, const Tensor& weight, std::string_view what) {
-  ops::check_same_dtype(name, x, weight);
-  ops::check_same_device(name, x, weight);
-  const int extra = x.rank() - weight.rank();
-  bool fits = extra >= 0 && weight.rank() > 0;
-  for (int axis = 0; axis < weight.rank() && fits; ++axis)
-    fits = x.shape()[extra + axis] == weight.shape()[axis];
-  if (!fits)
-    fail(ErrorKind::ShapeMismatch, name, "the ", what, " ", weight.describe(),
-         " does not have the last sizes of ", x.describe());
-}
-
-Tensor normalize(NormKind kind, std::string_view name, const Tensor& x, const Tensor& weight,
-                 const Tensor& bias, double eps) {
-  ops::check_dtype(name, x, Accept::Float);
-  check_covers(name, x, weight, "weight");
-  if (bias.defined()) {
-    check_covers(name, x, bias, "bias");
-    if (!(bias.shape() == weight.shape()))
-      fail(ErrorKind::ShapeMismatch, name, "the bias ", bias.describe(), " and the weight ",
-           weight.describe(), " have different shapes");
-  }
-  Tensor out = ops::empty_on(x, x.shape(), x.dtype());
-  if (out.elem_count() == 0) return out;
-  const Tensor scale = weight.contiguous();
-  const Tensor shift = bias.defined() ? bias.contiguous() : bias;
-  ops::backend_of(x).norm(kind, ops::operand(x), ops::operand(scale),
-                          bias.defined() ? ops::operand(shift) : Operand{}, eps, ops::target(out));
-  return out;
-}
-
 }  // namespace
 
 #define BW_REDUCE(Name, method, dtypes, ...)                                                             \
@@ -123,24 +83,5 @@ Tensor normalize(NormKind kind, std::string_view name, const Tensor& x, const Te
     return arg_reduce(ArgReduceOp::Name, #method, *this, all_axes(*this), false);                     \
   }
 #include "tables/reduce.def"
-
-Tensor Tensor::softmax(const Axes& axes) const { return softmax_like("softmax", *this, axes, false); }
-Tensor Tensor::log_softmax(const Axes& axes) const { return softmax_like("log_softmax", *this, axes, true); }
-
-Tensor Tensor::rms_norm(const Tensor& weight, double eps) const {
-  return normalize(NormKind::Rms, "rms_norm", *this, weight, Tensor(), eps);
-}
-
-Tensor Tensor::layer_norm(const Tensor& weight, const Tensor& bias, double eps) const {
-  return normalize(NormKind::Layer, "layer_norm", *this, weight, bias, eps);
-}
-
-Tensor Tensor::cumsum(int axis) const {
-  ops::check_dtype("cumsum", *this, Accept::Number);
-  const int at = shape().axis(axis, "cumsum");
-  Tensor out = ops::empty_on(*this, shape(), dtype());
-  if (out.elem_count() > 0) ops::backend_of(*this).cumsum(ops::operand(*this), at, ops::target(out));
-  return out;
-}
 
 }  // namespace beeswax

@@ -1,0 +1,12 @@
+// SPDX-License-Identifier: Apache-2.0
+// The commands of `beeswax`. Each adds itself to the parser; what it does runs after parsing.
+#pragma once
+
+#include <CLI/CLI.hpp>
+
+namespace beeswax::cli {
+
+void add_devices(CLI::App& app);
+void add_demo(CLI::App& app);
+
+}  // namespace beeswax::cli

@@ -1,0 +1,45 @@
+// SPDX-License-Identifier: Apache-2.0
+// `beeswax devices`: what this machine offers.
+#include <cstdio>
+#include <memory>
+#include <nlohmann/json.hpp>
+
+#include "beeswax/system.h"
+#include "cli/commands.h"
+
+namespace beeswax::cli {
+namespace {
+
+void print_json() {
+  nlohmann::json out = nlohmann::json::array();
+  for (const DeviceInfo& info : list_devices())
+    out.push_back({{"device", info.device},
+                   {"name", info.name},
+                   {"detail", info.detail},
+                   {"memory_bytes", info.memory_bytes},
+                   {"usable", info.usable},
+                   {"reason", info.reason}});
+  std::printf("%s\n", out.dump(2).c_str());
+}
+
+void print_table() {
+  for (const DeviceInfo& info : list_devices()) {
+    if (!info.usable) {
+      std::printf("%-6s not usable: %s\n", info.device.c_str(), info.reason.c_str());
+      continue;
+    }
+    std::printf("%-6s %s\n       %s, %.1f GiB of memory\n", info.device.c_str(), info.name.c_str(),
+                info.detail.c_str(), static_cast<double>(info.memory_bytes) / (1 << 30));
+  }
+}
+
+}  // namespace
+
+void add_devices(CLI::App& app) {
+  CLI::App* command = app.add_subcommand("devices", "List the devices of this machine");
+  const auto json = std::make_shared<bool>(false);
+  command->add_flag("--json", *json, "Print JSON");
+  command->callback([json] { *json ? print_json() : print_table(); });
+}
+
+}  // namespace beeswax::cli
