@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // The error bounds of core/math. By default a dense sample; with BEESWAX_EXHAUSTIVE=1 all 2^32 floats and a
-// larger sample of doubles for every one-argument function, and the table of docs/math-bounds.md is written
+// larger sample of doubles for every one-argument function, and a table of the worst cases is written
 // to math-bounds.md in the build folder.
 #include <gtest/gtest.h>
 

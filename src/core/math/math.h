@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The shared math: one source for the host and the GPU compilers, the same bits everywhere. Only IEEE
 // operations in written order, fma where written, no library functions, no branches: loops vectorize.
-// Error bounds: docs/math-bounds.md.
+// Error bounds: tests/math/functions.def, tested by tests/unit/math_bounds_test.cc.
 #pragma once
 
 #include "core/math/activations.h"
