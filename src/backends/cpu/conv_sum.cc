@@ -7,6 +7,7 @@
 #include <algorithm>
 
 #include "backends/cpu/gemm_scratch.h"
+#include "core/divide.h"
 #include "core/thread_pool.h"
 
 namespace beeswax::cpu {
@@ -21,25 +22,6 @@ constexpr int64_t kDirectOutputs = 1 << 12;
 constexpr int64_t kTaskWork = 1 << 16;
 constexpr double kSerialWork = 1 << 17;
 constexpr int64_t kSlack = 256;  // bytes that loops may touch behind a tile or a panel
-
-int64_t ceil_div(int64_t a, int64_t b) { return (a + b - 1) / b; }
-int64_t round_up(int64_t a, int64_t b) { return ceil_div(a, b) * b; }
-
-GemmCompute compute_of(DType dtype) {
-  switch (dtype) {
-    case DType::F64:
-      return GemmCompute::f64;
-    case DType::I64:
-      return GemmCompute::u64;
-    case DType::U8:
-    case DType::U32:
-    case DType::I16:
-    case DType::I32:
-      return GemmCompute::u32;
-    default:
-      return GemmCompute::f32;
-  }
-}
 
 // Outputs are cut into `down` x `across` blocks of `rows` x `columns` (the last ones may be smaller), and the
 // channels of a group into `splits` parts.
@@ -111,11 +93,11 @@ class Runner {
  public:
   explicit Runner(const ConvSum& sum)
       : g(sum),
-        compute_(static_cast<size_t>(compute_of(sum.dtype))),
+        compute_(static_cast<size_t>(gemm_compute(sum.dtype))),
         dtype_(static_cast<size_t>(sum.dtype)),
         tile_(gemm_tiles().of[compute_]),
         element_(dtype_bits(sum.dtype) / 8),
-        word_(sum.dtype == DType::F64 || sum.dtype == DType::I64 ? 8 : 4),
+        word_(gemm_word(gemm_compute(sum.dtype))),
         direct_(sum.c_out <= kDirectChannels),
         blocks_(direct_ ? direct_blocks(sum) : panel_blocks(sum, tile_)),
         plan_(sum, blocks_.rows, blocks_.columns) {

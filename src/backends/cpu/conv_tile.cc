@@ -4,14 +4,9 @@
 
 #include <algorithm>
 
+#include "core/divide.h"
+
 namespace beeswax::cpu {
-namespace {
-
-int64_t ceil_div(int64_t a, int64_t b) { return a >= 0 ? (a + b - 1) / b : -(-a / b); }
-int64_t floor_div(int64_t a, int64_t b) { return a >= 0 ? a / b : -((-a + b - 1) / b); }
-
-}  // namespace
-
 const std::byte* Copied::make(const Operand& x, const Layout& layout) {
   const Layout dense(layout.shape());
   CpuBackend& backend = CpuBackend::instance();

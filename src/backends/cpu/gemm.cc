@@ -9,7 +9,9 @@
 #include <cstring>
 
 #include "backends/cpu/gemm_scratch.h"
+#include "backends/cpu/gemm_thin.h"
 #include "backends/cpu/kernels/gemm.h"
+#include "core/divide.h"
 #include "core/thread_pool.h"
 
 namespace beeswax::cpu {
@@ -24,25 +26,6 @@ constexpr double kSerialWork = 1 << 18;
 // Lanes that one packing task takes, at least.
 constexpr int64_t kPackLanes = 64;
 
-int64_t ceil_div(int64_t a, int64_t b) { return (a + b - 1) / b; }
-int64_t round_up(int64_t a, int64_t b) { return ceil_div(a, b) * b; }
-
-GemmCompute compute_of(DType dtype) {
-  switch (dtype) {
-    case DType::F64:
-      return GemmCompute::f64;
-    case DType::I64:
-      return GemmCompute::u64;
-    case DType::U8:
-    case DType::U32:
-    case DType::I16:
-    case DType::I32:
-      return GemmCompute::u32;
-    default:
-      return GemmCompute::f32;
-  }
-}
-
 // One operand seen as lanes (rows of A, columns of B) by steps of k.
 struct Side {
   const std::byte* data;
@@ -51,6 +34,7 @@ struct Side {
 };
 
 struct Product {
+  DType dtype;
   int64_t m, n, k;
   Side a, b;
   std::byte* c;
@@ -217,7 +201,21 @@ class Region {
   int64_t sums_row_ = 0;
 };
 
+// Few rows, or few columns: the product with A and B in exchanged roles.
+GemmThin thin_rows(const Product& g) {
+  return {
+      g.dtype,         g.m, g.n,     g.k, g.a.data,  g.a.lane_stride, g.a.k_stride, g.b.data, g.b.k_stride,
+      g.b.lane_stride, g.c, g.c_row, 1,   g.parallel};
+}
+GemmThin thin_columns(const Product& g) {
+  return {
+      g.dtype,         g.n, g.m, g.k,     g.b.data,  g.b.lane_stride, g.b.k_stride, g.a.data, g.a.k_stride,
+      g.a.lane_stride, g.c, 1,   g.c_row, g.parallel};
+}
+
 void run(const Product& g) {
+  const GemmThin thin = g.m <= g.n ? thin_rows(g) : thin_columns(g);
+  if (gemm_is_thin(thin)) return gemm_thin(thin);
   for (int64_t column = 0; column < g.n; column += kRegionColumns) {
     for (int64_t row = 0; row < g.m; row += kRegionRows) {
       Region(g, row, std::min(kRegionRows, g.m - row), column, std::min(kRegionColumns, g.n - column)).run();
@@ -233,8 +231,9 @@ int64_t batch_count(const GemmArgs& args) {
 
 Product one_product(const GemmArgs& args) {
   const auto dtype = static_cast<size_t>(args.dtype);
-  const GemmTile& tile = gemm_tiles().of[static_cast<size_t>(compute_of(args.dtype))];
+  const GemmTile& tile = gemm_tiles().of[static_cast<size_t>(gemm_compute(args.dtype))];
   Product g{};
+  g.dtype = args.dtype;
   g.m = args.m;
   g.n = args.n;
   g.k = args.k;
@@ -243,7 +242,7 @@ Product one_product(const GemmArgs& args) {
   g.c = static_cast<std::byte*>(args.c);
   g.c_row = args.c_row;
   g.element = dtype_bits(args.dtype) / 8;
-  g.word = args.dtype == DType::F64 || args.dtype == DType::I64 ? 8 : 4;
+  g.word = gemm_word(gemm_compute(args.dtype));
   g.narrow = g.element < g.word;
   g.tile = &tile;
   g.pack = gemm_packs().pack[dtype];

@@ -18,9 +18,30 @@ namespace beeswax::cpu {
 /// Elements of k in one chain of multiply-adds. Part of the documented order of additions.
 inline constexpr int64_t kGemmBlock = 256;
 
-/// What products are accumulated in.
+/// What products are accumulated in; integers as unsigned words, whose arithmetic wraps.
 enum class GemmCompute { f32, f64, u32, u64 };
 inline constexpr int kGemmComputeCount = 4;
+
+/// What products of a dtype are accumulated in.
+constexpr GemmCompute gemm_compute(DType dtype) {
+  switch (dtype) {
+    case DType::F64:
+      return GemmCompute::f64;
+    case DType::I64:
+      return GemmCompute::u64;
+    case DType::U8:
+    case DType::U32:
+    case DType::I16:
+    case DType::I32:
+      return GemmCompute::u32;
+    default:
+      return GemmCompute::f32;
+  }
+}
+/// Bytes of one element of it.
+constexpr int64_t gemm_word(GemmCompute compute) {
+  return compute == GemmCompute::f64 || compute == GemmCompute::u64 ? 8 : 4;
+}
 
 /// C[m, n] = A B, or += when `add`, for one block of k (at most kGemmBlock), from packed panels.
 struct GemmBlock {
@@ -61,20 +82,25 @@ struct GemmPacks {
 };
 BW_KERNEL_TABLE(GemmPacks, gemm_packs)
 
-/// y[j] = sum over p of x[p] w[p, j]; x and y in the compute type, w as it is stored.
+/// y[i, j] = sum over p of x[i, p] w[p, j] for a few rows i: the whole of k. x and y are in the compute type,
+/// w is as it is stored. Rows are taken kGemmVectorRows at a time unless there is one only: x and y have room
+/// for a multiple of that.
 struct GemmVector {
-  int64_t n, k;
+  int64_t rows, n, k;
   const void* w;
   int64_t stride;  // elements between the dense lines of w
-  const void* x;
+  const void* x;   // [rows, k], k dense
+  int64_t x_row;
   void* y;
+  int64_t y_row;
 };
-/// The most columns that one call of `rows` takes.
+inline constexpr int kGemmVectorRows = 4;
+/// The most columns that one call of `lines` takes.
 inline constexpr int64_t kGemmVectorColumns = 1024;
 
 struct GemmVectors {
-  void (*rows[kDTypeCount])(const GemmVector&);  // w is stored as [k, n]
-  void (*dots[kDTypeCount])(const GemmVector&);  // w is stored as [n, k]
+  void (*lines[kDTypeCount])(const GemmVector&);  // w is stored as [k, n]
+  void (*dots[kDTypeCount])(const GemmVector&);   // w is stored as [n, k]
 };
 BW_KERNEL_TABLE(GemmVectors, gemm_vectors)
 
