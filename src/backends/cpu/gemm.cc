@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// The blocked product. C is cut into regions, k into slabs of several chain blocks. For each region and slab:
-// first the shared operands are packed in parallel, then tasks of one tile of C each run over the slab's
-// blocks in order. An operand that only one row (or column) of tiles reads is not shared: each task packs its
-// own part, block by block, and finds it in its core's cache.
+// The blocked product. C is cut into tasks of some rows by some columns. A task goes through k block by
+// block: it packs its columns of B, then for one band of its rows after the other packs A and multiplies.
+// Nothing packed is shared between threads: lines that one core has just written cost another core more than
+// packing them again (packing is a few percent of a task), and no thread waits for another before the end.
 #include "backends/cpu/gemm.h"
 
 #include <algorithm>
@@ -17,14 +17,13 @@
 namespace beeswax::cpu {
 namespace {
 
-constexpr int64_t kRegionRows = 2048;
-constexpr int64_t kRegionColumns = 4096;
-// Packed operands of one region and slab: they should stay in the last-level cache.
-constexpr int64_t kSlabBytes = int64_t{16} << 20;
+// The most rows and columns of a task. Its packed block of B fits the second-level cache.
+constexpr int64_t kTaskRows = 1024;
+constexpr int64_t kTaskColumns = 1024;
+// What packing one element of A or B costs beside one multiply-add of the tiles, about.
+constexpr double kPackCost = 8;
 // Multiply-adds below which waking other threads costs more than they bring.
 constexpr double kSerialWork = 1 << 18;
-// Lanes that one packing task takes, at least.
-constexpr int64_t kPackLanes = 64;
 
 // One operand seen as lanes (rows of A, columns of B) by steps of k.
 struct Side {
@@ -48,20 +47,45 @@ struct Product {
   bool parallel;
 };
 
-// A tile grid: boundaries that spread `panels` panels evenly over `count` tiles.
+// A grid of tasks: boundaries that spread `panels` panels evenly over `count` tasks.
 struct Cuts {
   int64_t size, panel, count;
   int64_t at(int64_t i) const { return std::min(size, ceil_div(size, panel) * i / count * panel); }
+  int64_t most() const { return std::min(size, ceil_div(ceil_div(size, panel), count) * panel); }
 };
 
-// Runs `fn` for every task, on the pool if the product is worth it.
-template <class F>
-void for_tasks(const Product& g, int64_t tasks, F&& fn) {
-  if (g.parallel) {
-    ThreadPool::global().parallel_for(tasks, fn);
-  } else {
-    for (int64_t task = 0; task < tasks; ++task) fn(task);
+struct Grid {
+  Cuts down, across;
+  int64_t tasks() const { return down.count * across.count; }
+};
+
+// The grid with the least work of the busiest thread, packing included.
+Grid choose_grid(const Product& g) {
+  const int64_t threads = g.parallel ? ThreadPool::global().threads() : 1;
+  const GemmTile& tile = *g.tile;
+  Grid grid{{g.m, tile.mr, ceil_div(g.m, kTaskRows)}, {g.n, tile.nr, ceil_div(g.n, kTaskColumns)}};
+  if (threads == 1) return grid;
+  const auto cost = [&](const Grid& one) {
+    const auto rows = static_cast<double>(one.down.most());
+    const auto columns = static_cast<double>(one.across.most());
+    return static_cast<double>(ceil_div(one.tasks(), threads)) *
+           (rows * columns + kPackCost * (rows + columns));
+  };
+  const int64_t most_down = std::min(ceil_div(g.m, tile.mr), std::max(grid.down.count, 4 * threads));
+  const int64_t most_across = std::min(ceil_div(g.n, tile.nr), std::max(grid.across.count, 4 * threads));
+  Grid best = grid;
+  double least = cost(best);
+  for (Grid one = grid; one.down.count <= most_down; ++one.down.count) {
+    for (one.across.count = grid.across.count; one.across.count <= most_across; ++one.across.count) {
+      const double c = cost(one);
+      if (c < least) {
+        least = c;
+        best = one;
+      }
+      if (one.tasks() > 8 * threads) break;
+    }
   }
+  return best;
 }
 
 void pack_part(const Product& g, const Side& side, int64_t lane, int64_t lanes, int64_t step, int64_t steps,
@@ -70,136 +94,33 @@ void pack_part(const Product& g, const Side& side, int64_t lane, int64_t lanes, 
           side.k_stride, lanes, steps, side.width, side.pad, to});
 }
 
-// Bytes of `lanes` packed lanes of one chain block, from a lane that begins a panel.
-int64_t packed_bytes(const Product& g, const Side& side, int64_t lanes, int64_t steps) {
-  return round_up(lanes, side.pad) * steps * g.word;
+// One task: C[row.., column..] from packed blocks of its own. Results narrower than the compute type are
+// summed in scratch memory and rounded at the end.
+void run_task(const Product& g, int64_t row, int64_t rows, int64_t column, int64_t columns) {
+  const int64_t band = std::min<int64_t>(g.tile->mt, rows);
+  const int64_t steps_most = std::min(g.k, kGemmBlock);
+  const int64_t bytes_a = round_up(band * steps_most * g.word, 64);
+  const int64_t bytes_b = round_up(round_up(columns, g.b.pad) * steps_most * g.word, 64);
+  const int64_t bytes_sums = g.narrow ? rows * columns * g.word : 0;
+  auto* a = static_cast<std::byte*>(
+      gemm_scratch(GemmScratch::local, static_cast<size_t>(bytes_a + bytes_b + bytes_sums)));
+  std::byte* b = a + bytes_a;
+  std::byte* out = g.c + (row * g.c_row + column) * g.element;
+  std::byte* sums = g.narrow ? b + bytes_b : out;
+  const int64_t sums_row = g.narrow ? columns : g.c_row;
+  for (int64_t step = 0; step < g.k; step += kGemmBlock) {
+    const int64_t steps = std::min(kGemmBlock, g.k - step);
+    pack_part(g, g.b, column, columns, step, steps, b);
+    for (int64_t first = 0; first < rows; first += band) {
+      const int64_t count = std::min(band, rows - first);
+      pack_part(g, g.a, row + first, count, step, steps, a);
+      g.tile->block({count, columns, steps, a, b, sums + first * sums_row * g.word, sums_row, step > 0});
+    }
+  }
+  if (!g.narrow) return;
+  for (int64_t r = 0; r < rows; ++r)
+    g.round(sums + r * sums_row * g.word, out + r * g.c_row * g.element, columns);
 }
-
-// One region of C. Results narrower than the compute type are summed in scratch memory and rounded at the
-// end.
-class Region {
- public:
-  Region(const Product& product, int64_t row, int64_t rows, int64_t column, int64_t columns)
-      : g(product), row_(row), rows_(rows), column_(column), columns_(columns) {
-    choose_tiles();
-  }
-
-  void run() {
-    const int64_t lanes = round_up(rows_, g.a.pad) + round_up(columns_, g.b.pad);
-    const int64_t fit = kSlabBytes / (lanes * g.word) / kGemmBlock * kGemmBlock;
-    const int64_t slab = std::min(g.k, std::max(fit, kGemmBlock));
-    const bool own_b = down_.count == 1;
-    const bool own_a = !own_b && across_.count == 1;
-    const int64_t bytes_sums = g.narrow ? round_up(rows_ * columns_ * g.word, 64) : 0;
-    const int64_t bytes_a = own_a ? 0 : round_up(rows_ * slab * g.word, 64);
-    const int64_t bytes_b = own_b ? 0 : round_up(columns_, g.b.pad) * slab * g.word;
-    auto* shared = static_cast<std::byte*>(
-        gemm_scratch(GemmScratch::shared, static_cast<size_t>(bytes_sums + bytes_a + bytes_b)));
-    sums_ = g.narrow ? shared : g.c + (row_ * g.c_row + column_) * g.word;
-    sums_row_ = g.narrow ? columns_ : g.c_row;
-    a_ = own_a ? nullptr : shared + bytes_sums;
-    b_ = own_b ? nullptr : shared + bytes_sums + bytes_a;
-    for (step_ = 0; step_ < g.k; step_ += slab) {
-      steps_ = std::min(slab, g.k - step_);
-      pack_shared();
-      for_tasks(g, down_.count * across_.count, [&](int64_t task) {
-        // Neighbouring tasks share their columns of B.
-        compute(task % down_.count, task / down_.count);
-      });
-    }
-  }
-
- private:
-  // Large tiles reuse the caches best; enough of them keep all threads busy to the end.
-  void choose_tiles() {
-    const GemmTile& tile = *g.tile;
-    const int64_t threads = g.parallel ? ThreadPool::global().threads() : 1;
-    down_ = {rows_, tile.mr, ceil_div(rows_, tile.mt)};
-    across_ = {columns_, tile.nr, ceil_div(columns_, tile.nt)};
-    while (threads > 1 && down_.count * across_.count < 4 * threads) {
-      const int64_t tall = ceil_div(rows_, tile.mr) / down_.count;
-      const int64_t broad = ceil_div(columns_, tile.nr) / across_.count;
-      if (tall <= 2 && broad <= 1) break;
-      if (broad > 1 && broad * tile.nr >= tall * tile.mr) {
-        ++across_.count;
-      } else if (tall > 2) {
-        ++down_.count;
-      } else {
-        ++across_.count;
-      }
-    }
-  }
-
-  int64_t blocks() const { return ceil_div(steps_, kGemmBlock); }
-
-  void pack_shared() {
-    const int64_t threads = g.parallel ? ThreadPool::global().threads() : 1;
-    const int64_t most = 4 * threads;
-    const auto cut = [&](const Side& side, int64_t lanes, const void* to) {
-      const int64_t tasks = to == nullptr ? 0 : std::clamp<int64_t>(lanes / kPackLanes, 1, most);
-      return Cuts{lanes, side.width, std::min(tasks, ceil_div(lanes, side.width))};
-    };
-    const Cuts cuts_a = cut(g.a, rows_, a_);
-    const Cuts cuts_b = cut(g.b, columns_, b_);
-    const int64_t tasks_a = cuts_a.count * blocks();
-    const int64_t tasks_b = cuts_b.count * blocks();
-    for_tasks(g, tasks_a + tasks_b, [&](int64_t task) {
-      if (task < tasks_a) {
-        pack_piece(g.a, cuts_a, row_, a_, task);
-      } else {
-        pack_piece(g.b, cuts_b, column_, b_, task - tasks_a);
-      }
-    });
-  }
-
-  void pack_piece(const Side& side, const Cuts& cuts, int64_t origin, std::byte* to, int64_t task) {
-    const int64_t first = cuts.at(task % cuts.count);
-    const int64_t lanes = cuts.at(task % cuts.count + 1) - first;
-    const int64_t step = task / cuts.count * kGemmBlock;
-    const int64_t steps = std::min(kGemmBlock, steps_ - step);
-    pack_part(g, side, origin + first, lanes, step_ + step, steps,
-              to + offset(side, cuts.size, first, step, steps));
-  }
-
-  // Where lane `lane` (the first of a panel) of the block at `step` begins in a shared operand.
-  int64_t offset(const Side& side, int64_t all, int64_t lane, int64_t step, int64_t steps) const {
-    return (round_up(all, side.pad) * step + lane * steps) * g.word;
-  }
-
-  void compute(int64_t i, int64_t j) {
-    const int64_t row = down_.at(i), rows = down_.at(i + 1) - row;
-    const int64_t column = across_.at(j), columns = across_.at(j + 1) - column;
-    std::byte* own = nullptr;
-    if (a_ == nullptr || b_ == nullptr) {
-      const int64_t bytes =
-          a_ == nullptr ? packed_bytes(g, g.a, rows, kGemmBlock) : packed_bytes(g, g.b, columns, kGemmBlock);
-      own = static_cast<std::byte*>(gemm_scratch(GemmScratch::local, static_cast<size_t>(bytes)));
-    }
-    std::byte* sums = sums_ + (row * sums_row_ + column) * g.word;
-    for (int64_t step = 0; step < steps_; step += kGemmBlock) {
-      const int64_t steps = std::min(kGemmBlock, steps_ - step);
-      if (a_ == nullptr) pack_part(g, g.a, row_ + row, rows, step_ + step, steps, own);
-      if (b_ == nullptr) pack_part(g, g.b, column_ + column, columns, step_ + step, steps, own);
-      const std::byte* a = a_ == nullptr ? own : a_ + offset(g.a, rows_, row, step, steps);
-      const std::byte* b = b_ == nullptr ? own : b_ + offset(g.b, columns_, column, step, steps);
-      g.tile->block({rows, columns, steps, a, b, sums, sums_row_, step_ + step > 0});
-    }
-    if (g.narrow && step_ + steps_ == g.k) {
-      std::byte* out = g.c + ((row_ + row) * g.c_row + column_ + column) * g.element;
-      for (int64_t r = 0; r < rows; ++r)
-        g.round(sums + r * sums_row_ * g.word, out + r * g.c_row * g.element, columns);
-    }
-  }
-
-  const Product& g;
-  int64_t row_, rows_, column_, columns_;
-  int64_t step_ = 0, steps_ = 0;  // the slab
-  Cuts down_{}, across_{};        // the tiles
-  std::byte* a_ = nullptr;        // packed by all, or null where each task packs its own
-  std::byte* b_ = nullptr;
-  std::byte* sums_ = nullptr;
-  int64_t sums_row_ = 0;
-};
 
 // Few rows, or few columns: the product with A and B in exchanged roles.
 GemmThin thin_rows(const Product& g) {
@@ -216,11 +137,14 @@ GemmThin thin_columns(const Product& g) {
 void run(const Product& g) {
   const GemmThin thin = g.m <= g.n ? thin_rows(g) : thin_columns(g);
   if (gemm_is_thin(thin)) return gemm_thin(thin);
-  for (int64_t column = 0; column < g.n; column += kRegionColumns) {
-    for (int64_t row = 0; row < g.m; row += kRegionRows) {
-      Region(g, row, std::min(kRegionRows, g.m - row), column, std::min(kRegionColumns, g.n - column)).run();
-    }
-  }
+  const Grid grid = choose_grid(g);
+  const auto task = [&](int64_t index) {
+    const int64_t i = index / grid.across.count, j = index % grid.across.count;
+    const int64_t row = grid.down.at(i), column = grid.across.at(j);
+    run_task(g, row, grid.down.at(i + 1) - row, column, grid.across.at(j + 1) - column);
+  };
+  if (g.parallel) return ThreadPool::global().parallel_for(grid.tasks(), task);
+  for (int64_t index = 0; index < grid.tasks(); ++index) task(index);
 }
 
 int64_t batch_count(const GemmArgs& args) {
