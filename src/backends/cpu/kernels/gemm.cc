@@ -27,7 +27,9 @@ static void tile(int64_t k, const T* a, const T* b, T* c, int64_t c_row, int64_t
   constexpr int n = kLanes<T>;
   Vec<T> sum[R][C] = {};
 #pragma GCC unroll 16
-  for (int r = 0; r < R; ++r) __builtin_prefetch(c + r * c_row, 1);
+  for (int r = 0; r < R; ++r)
+#pragma GCC unroll 4
+    for (int j = 0; j < C; ++j) __builtin_prefetch(c + r * c_row + j * n, 1);
   for (int64_t p = 0; p < k; ++p) {
     Vec<T> line[C];
 #pragma GCC unroll 4
