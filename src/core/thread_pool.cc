@@ -22,17 +22,24 @@ thread_local bool inside_task = false;
 
 }  // namespace
 
-// A job is published by bumping `generation_`. Workers that see it take task numbers from `next_` until none
-// is left, then count themselves out of `running_`; the caller waits for that count, so that no worker still
-// looks at a job when the next one is written.
+// A job is published by bumping `generation_` and is open until the caller has run out of tasks. A worker
+// counts itself into `inside` before it looks whether a job is open, and the caller closes the job before it
+// waits for that count to fall to 0: one of the two sees the other, so nobody looks at a job when the next
+// one is written, and nobody waits for a worker that still sleeps.
 struct ThreadPool::Impl {
+  // The tasks that one thread begins with.
+  struct alignas(64) Share {
+    std::atomic<int64_t> next{0};
+    int64_t end = 0;
+  };
+
   std::mutex use;  // held by the thread whose job runs
   std::vector<std::thread> workers;
+  std::vector<Share> shares = std::vector<Share>(1);  // of the caller and each worker
 
   std::atomic<uint64_t> generation{0};
-  std::atomic<int> running{0};
-  std::atomic<int64_t> next{0};
-  int64_t tasks = 0;
+  std::atomic<bool> open{false};
+  std::atomic<int> inside{0};
   const TaskFn* fn = nullptr;
 
   std::mutex sleep_mutex;
@@ -43,24 +50,40 @@ struct ThreadPool::Impl {
   std::mutex error_mutex;
   std::exception_ptr error;
 
-  void take_tasks() {
+  void deal(int64_t tasks) {
+    const auto threads = static_cast<int64_t>(shares.size());
+    int64_t first = 0;
+    for (int64_t i = 0; i < threads; ++i) {
+      Share& share = shares[static_cast<size_t>(i)];
+      share.next.store(first, std::memory_order_relaxed);
+      first += tasks / threads + (i < tasks % threads ? 1 : 0);
+      share.end = first;
+    }
+  }
+
+  void take_tasks(size_t self) {
     inside_task = true;
     try {
-      for (int64_t task; (task = next.fetch_add(1, std::memory_order_relaxed)) < tasks;) (*fn)(task);
+      for (size_t i = 0; i < shares.size(); ++i) {
+        Share& share = shares[(self + i) % shares.size()];
+        for (int64_t task; (task = share.next.fetch_add(1, std::memory_order_relaxed)) < share.end;)
+          (*fn)(task);
+      }
     } catch (...) {
-      next.store(tasks, std::memory_order_relaxed);
+      for (Share& share : shares) share.next.store(share.end, std::memory_order_relaxed);
       const std::lock_guard<std::mutex> lock(error_mutex);
       if (!error) error = std::current_exception();
     }
     inside_task = false;
   }
 
-  void work(uint64_t seen) {
+  void work(uint64_t seen, size_t self) {
     for (;;) {
       seen = wait_for_job(seen);
       if (stop.load(std::memory_order_acquire)) return;
-      take_tasks();
-      running.fetch_sub(1, std::memory_order_release);
+      inside.fetch_add(1, std::memory_order_seq_cst);
+      if (open.load(std::memory_order_seq_cst)) take_tasks(self);
+      inside.fetch_sub(1, std::memory_order_release);
     }
   }
 
@@ -89,7 +112,8 @@ struct ThreadPool::Impl {
 
   void start(int threads) {
     const uint64_t seen = generation.load(std::memory_order_relaxed);
-    for (int i = 1; i < threads; ++i) workers.emplace_back([this, seen] { work(seen); });
+    shares = std::vector<Share>(static_cast<size_t>(threads));
+    for (size_t i = 1; i < shares.size(); ++i) workers.emplace_back([this, seen, i] { work(seen, i); });
   }
 
   void join() {
@@ -126,12 +150,12 @@ void ThreadPool::parallel_for(int64_t tasks, TaskFn fn) {
     return;
   }
   pool.fn = &fn;
-  pool.tasks = tasks;
-  pool.next.store(0, std::memory_order_relaxed);
-  pool.running.store(static_cast<int>(pool.workers.size()), std::memory_order_relaxed);
+  pool.deal(tasks);
+  pool.open.store(true, std::memory_order_seq_cst);
   pool.publish();
-  pool.take_tasks();
-  for (int spin = 0; pool.running.load(std::memory_order_acquire) != 0; ++spin) {
+  pool.take_tasks(0);
+  pool.open.store(false, std::memory_order_seq_cst);
+  for (int spin = 0; pool.inside.load(std::memory_order_seq_cst) != 0; ++spin) {
     if (spin < kSpins) {
       os::cpu_relax();
     } else {

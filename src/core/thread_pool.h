@@ -2,8 +2,10 @@
 // ThreadPool: a fixed set of threads that spin for a short while between jobs and then sleep.
 //
 // parallel_for(tasks, fn) calls fn(task) once for every task in [0, tasks), on the calling thread and the
-// pool's, and returns when all are done. How tasks spread over threads is not deterministic; callers make
-// each task's result independent of that, so results are the same for any number of threads. A call from
+// pool's, and returns when all are done. Each thread begins with its own part of the tasks, the same part for
+// the same number of tasks, so that repeated work finds its memory in the same core's caches; then it helps
+// the others. So how tasks spread over threads is not deterministic; callers make each task's result
+// independent of that, so results are the same for any number of threads. A call from
 // inside a task, or while another thread uses the pool, runs its tasks on the calling thread. An exception
 // in a task is rethrown by parallel_for (the first one; the remaining tasks are skipped).
 #pragma once

@@ -66,6 +66,25 @@ TEST(ThreadPool, SleepsAndWakes) {
   }
 }
 
+// Every task waits for all others to begin, so each thread runs one; it must be the same one every time.
+TEST(ThreadPool, EachThreadBeginsWithItsOwnPart) {
+  constexpr int kThreads = 3;
+  ThreadPool pool(kThreads);
+  std::vector<std::thread::id> first(kThreads);
+  for (int round = 0; round < 50; ++round) {
+    std::vector<std::thread::id> now(kThreads);
+    std::atomic<int> begun{0};
+    pool.parallel_for(kThreads, [&](int64_t task) {
+      now[static_cast<size_t>(task)] = std::this_thread::get_id();
+      begun.fetch_add(1);
+      while (begun.load() < kThreads) std::this_thread::yield();
+    });
+    if (round == 0) first = now;
+    ASSERT_EQ(now, first);
+    ASSERT_EQ(now[0], std::this_thread::get_id());
+  }
+}
+
 TEST(ThreadPool, ChangesSize) {
   ThreadPool pool(2);
   for (int threads : {4, 1, 3}) {
