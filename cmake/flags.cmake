@@ -7,6 +7,8 @@ target_compile_options(bw_flags INTERFACE
   -ffp-contract=off     # a*b+c is two roundings unless fma is written (promise: the same bits everywhere)
   -fwrapv               # integer arithmetic wraps
   -fno-math-errno       # sqrt is an instruction, not a call
+  # Branch-free code joins conditions with & and |; clang asks for && and for parentheses.
+  $<$<CXX_COMPILER_ID:Clang>:-Wno-bitwise-instead-of-logical -Wno-bitwise-conditional-parentheses>
   -ffile-prefix-map=${PROJECT_SOURCE_DIR}/=  # no path of the building machine in the binary
 )
 if(BW_SANITIZE)

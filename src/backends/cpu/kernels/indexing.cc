@@ -18,22 +18,27 @@ BW_FN bool legal(T id, int64_t size) {
   return static_cast<uint64_t>(static_cast<int64_t>(id)) < static_cast<uint64_t>(size);
 }
 
+// 1 for an id that is neither legal nor the one that means "skip"; without branches, so that loops become
+// vectors.
+template <class T>
+BW_FN int64_t wrong(T id, int64_t size) {
+  return int64_t{legal(id, size) ? 0 : 1} & int64_t{id == largest<T>() ? 0 : 1};
+}
+
 template <class T>
 bool load(int64_t* out, const void* ids, int64_t stride, int64_t count, int64_t size) {
   const T* x = static_cast<const T*>(ids);
   int64_t bad = 0;
   if (stride == 1) {
     for (int64_t i = 0; i < count; ++i) {
-      const bool good = legal(x[i], size);
-      out[i] = good ? static_cast<int64_t>(x[i]) : -1;
-      bad |= static_cast<int64_t>(!good & (x[i] != largest<T>()));
+      out[i] = legal(x[i], size) ? static_cast<int64_t>(x[i]) : -1;
+      bad |= wrong(x[i], size);
     }
   } else {
     for (int64_t i = 0; i < count; ++i) {
       const T id = x[i * stride];
-      const bool good = legal(id, size);
-      out[i] = good ? static_cast<int64_t>(id) : -1;
-      bad |= static_cast<int64_t>(!good & (id != largest<T>()));
+      out[i] = legal(id, size) ? static_cast<int64_t>(id) : -1;
+      bad |= wrong(id, size);
     }
   }
   return bad == 0;
@@ -44,11 +49,9 @@ bool check(const void* ids, int64_t stride, int64_t count, int64_t size) {
   const T* x = static_cast<const T*>(ids);
   int64_t bad = 0;
   if (stride == 1) {
-    for (int64_t i = 0; i < count; ++i)
-      bad |= static_cast<int64_t>(!legal(x[i], size) & (x[i] != largest<T>()));
+    for (int64_t i = 0; i < count; ++i) bad |= wrong(x[i], size);
   } else {
-    for (int64_t i = 0; i < count; ++i)
-      bad |= static_cast<int64_t>(!legal(x[i * stride], size) & (x[i * stride] != largest<T>()));
+    for (int64_t i = 0; i < count; ++i) bad |= wrong(x[i * stride], size);
   }
   return bad == 0;
 }

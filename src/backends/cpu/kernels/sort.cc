@@ -9,12 +9,12 @@ enum class Kind { Unsigned, Signed, Float };
 
 template <class T>
 struct Bits;
-#define BW_BITS(ctype, Unsigned_, kind_, largest_) \
-  template <>                                      \
-  struct Bits<ctype> {                             \
-    using U = Unsigned_;                           \
-    static constexpr Kind kind = Kind::kind_;      \
-    static constexpr U largest = largest_;         \
+#define BW_BITS(ctype, Unsigned_, kind_, largest_)          \
+  template <>                                               \
+  struct Bits<ctype> {                                      \
+    using U = Unsigned_;                                    \
+    static constexpr Kind kind = Kind::kind_;               \
+    [[maybe_unused]] static constexpr U largest = largest_; \
   };
 // For floats: the bits of the largest value, infinity where there is one; above it are the NaNs.
 BW_BITS(uint8_t, uint8_t, Unsigned, 0)
