@@ -27,8 +27,11 @@ function(bw_add_isa_objects prefix output)
     target_link_libraries(${prefix}_${level} PUBLIC bw_flags)
     target_compile_definitions(${prefix}_${level} PRIVATE BW_ISA=isa_${level} BW_ISA_${level}=1)
     # -fno-trapping-math lets comparisons become selects; results do not change.
-    target_compile_options(${prefix}_${level} PRIVATE ${flags_${level}} -fno-trapping-math
-                           $<$<CONFIG:Release,RelWithDebInfo>:-O3>)
+    target_compile_options(${prefix}_${level} PRIVATE ${flags_${level}} -fno-trapping-math)
+    # With sanitizers the loops stay at the preset's -O1: -O3 multiplies their instrumented code.
+    if(NOT BW_SANITIZE)
+      target_compile_options(${prefix}_${level} PRIVATE $<$<CONFIG:Release,RelWithDebInfo>:-O3>)
+    endif()
     list(APPEND objects $<TARGET_OBJECTS:${prefix}_${level}>)
   endforeach()
   set(${output} ${objects} PARENT_SCOPE)
