@@ -56,8 +56,10 @@ step_tsan_test() {
 step_tidy() { need_packages tidy; configure_preset release; python3 tools/lint_tidy.py --all --jobs "$(jobs_here)"; }
 step_isa_base() { BEESWAX_CPU_ISA=base ctest_preset release isa-base -L 'unit|backend'; }
 step_isa_v3() { BEESWAX_CPU_ISA=v3 ctest_preset release isa-v3 -L 'unit|backend'; }
-# Not through ctest, whose limit for one test it passes.
-step_exhaustive() { BEESWAX_EXHAUSTIVE=1 build/tests/math_bounds_test; }
+step_exhaustive() {
+  build_preset release math_bounds_test
+  python3 tools/math_bounds.py
+}
 
 step_fuzz_build() { need_packages build fuzz; build_preset fuzz all; }
 step_fuzz() {
