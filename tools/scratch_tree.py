@@ -72,21 +72,21 @@ class ScratchTree:
                     counts[path] = (added, removed)
         return counts
 
-    def make(self, targets, jobs):
-        """Builds; returns the build's output if it failed, else None."""
+    def make(self, targets, jobs, flags=""):
+        """Builds, with more compiler flags; returns the build's output if it failed, else None."""
         if not os.path.exists(os.path.join(self.build, "build.ninja")):
             shutil.rmtree(self.build, ignore_errors=True)
             run = subprocess.run(
                 ["cmake", "-S", self.tree, "-B", self.build, "-G", "Ninja", "-DCMAKE_BUILD_TYPE=Debug",
-                 "-DCMAKE_CXX_FLAGS_DEBUG=-O0", "-DBW_ONE_ISA=ON"], capture_output=True, text=True)
+                 "-DCMAKE_CXX_FLAGS_DEBUG=-O0", "-DCMAKE_CXX_FLAGS=" + flags, "-DBW_ONE_ISA=ON"], capture_output=True, text=True)
             if run.returncode != 0:
                 return run.stdout + run.stderr
         run = subprocess.run(["cmake", "--build", self.build, "-j", str(jobs), "--target", *targets],
                              capture_output=True, text=True)
         return run.stdout + run.stderr if run.returncode != 0 else None
 
-    def run(self, program, *arguments):
-        """(exit status, output) of a program of the build."""
+    def run(self, program, *arguments, environment=None):
+        """(exit status, output) of a program of the build, with these variables besides."""
         run = subprocess.run([os.path.join(self.build, program), *arguments], capture_output=True, text=True,
-                             errors="replace")
+                             errors="replace", env=dict(os.environ, **(environment or {})))
         return run.returncode, run.stdout + run.stderr

@@ -3,6 +3,7 @@
 // element at a time, and its oracle with its bound.
 #pragma once
 
+#include <optional>
 #include <span>
 #include <string>
 #include <vector>
@@ -56,7 +57,7 @@ struct ReduceRow {
   bool floats_only;
   Tensor (Tensor::*method)(const Axes&, bool) const;
   Tensor (Tensor::*method_all)() const;
-  std::string empty;
+  std::optional<double> empty;  // none: EmptyTensor
   A (*value)(const std::vector<A>&);
   long double (*exact)(oracle::Values v);
   long double (*bound)(oracle::Values v, long double e);
@@ -104,6 +105,9 @@ enum class Dtypes { Number, Float };
   };
 #include "tables/reduce.def"
 
+// In the column `empty`.
+constexpr std::nullopt_t ERROR = std::nullopt;
+
 template <class A>
 const std::vector<ReduceRow<A>>& reduce_rows() {
   static const std::vector<ReduceRow<A>> rows = {
@@ -113,7 +117,7 @@ const std::vector<ReduceRow<A>>& reduce_rows() {
    Dtypes::dtypes == Dtypes::Float,                                              \
    &Tensor::method,                                                              \
    &Tensor::method##_all,                                                        \
-   #empty,                                                                       \
+   std::optional<double>(empty),                                                 \
    RowOf<Name>::value<A>,                                                        \
    RowOf<Name>::exact,                                                           \
    RowOf<Name>::bound},

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cmath>
 #include <random>
+#include <string>
 
 #include "core/math/math.h"
 
@@ -94,6 +95,14 @@ TEST_P(Derivative, IsTheSlope) {
     EXPECT_NEAR(row.derivative(v, w), slope, 1e-7 * (1 + std::fabs(slope) / (scale * scale)))
         << row.name << " at " << v << (row.binary ? " and " + std::to_string(w) : "");
   }
+}
+
+// Where both sides are equal, maximum and minimum have no slope; each side gets half.
+TEST_P(Derivative, IsSharedByEqualSides) {
+  const Slope& row = GetParam();
+  const std::string name = row.name;
+  if (!name.starts_with("Maximum") && !name.starts_with("Minimum")) return;
+  for (const double v : {-3.0, 0.0, 1.5}) EXPECT_EQ(row.derivative(v, v), 0.5) << v;
 }
 
 INSTANTIATE_TEST_SUITE_P(Rows, Derivative, testing::ValuesIn(kSlopes),
