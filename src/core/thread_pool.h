@@ -14,6 +14,8 @@
 #include <memory>
 #include <type_traits>
 
+#include "beeswax/export.h"
+
 namespace beeswax {
 
 /// A reference to a callable: two words, no allocation. The callable must outlive it.
@@ -33,7 +35,7 @@ class TaskFn {
   void (*call_)(void*, int64_t);
 };
 
-class ThreadPool {
+class BW_API ThreadPool {
  public:
   explicit ThreadPool(int threads);
   ~ThreadPool();

@@ -1,0 +1,156 @@
+// SPDX-License-Identifier: Apache-2.0
+// `beeswax run`: a model file and a prompt in, text out. Only the generated text goes to standard output.
+#include <atomic>
+#include <chrono>
+#include <csignal>
+#include <cstdio>
+#include <fstream>
+#include <iostream>
+#include <iterator>
+#include <memory>
+#include <nlohmann/json.hpp>
+#include <random>
+
+#include "beeswax/error.h"
+#include "cli/commands.h"
+#include "core/os/terminal.h"
+#include "core/thread_pool.h"
+#include "generate/generator.h"
+#include "io/gguf.h"
+#include "models/gguf_tokenizer.h"
+#include "models/model.h"
+
+namespace beeswax::cli {
+namespace {
+
+constexpr int64_t kDefaultContext = 4096;
+
+std::atomic<bool> interrupted{false};
+
+struct RunOptions {
+  std::string model, prompt, prompt_file, device = "cpu";
+  int64_t context = 0;
+  int threads = 0;
+  int64_t seed = -1;
+  bool json = false, special = false;
+  generate::GenerateOptions generate;
+};
+
+std::string read_all(std::istream& in) {
+  return {std::istreambuf_iterator<char>(in), std::istreambuf_iterator<char>()};
+}
+
+std::string prompt_of(const RunOptions& options) {
+  if (!options.prompt_file.empty()) {
+    std::ifstream in(options.prompt_file, std::ios::binary);
+    if (!in) throw Error(ErrorKind::Io, "run", options.prompt_file + " cannot be read");
+    return read_all(in);
+  }
+  if (options.prompt.empty() && !os::is_terminal(os::Stream::Input)) return read_all(std::cin);
+  return options.prompt;
+}
+
+double rate(int64_t tokens, double seconds) {
+  return seconds > 0 ? static_cast<double>(tokens) / seconds : 0;
+}
+
+void print_json(const generate::Generated& out, uint64_t seed, double load_seconds) {
+  const nlohmann::json json = {
+      {"text", out.text},
+      {"ids", out.ids},
+      {"stop_reason", generate::stop_reason_name(out.reason)},
+      {"seed", seed},
+      {"prompt_tokens", out.prompt_tokens},
+      {"load_seconds", load_seconds},
+      {"prefill_seconds", out.prefill_seconds},
+      {"prefill_tokens_per_second", rate(out.prompt_tokens, out.prefill_seconds)},
+      {"decode_seconds", out.decode_seconds},
+      {"decode_tokens_per_second", rate(out.decoded, out.decode_seconds)},
+  };
+  std::printf("%s\n", json.dump(2, ' ', false, nlohmann::json::error_handler_t::replace).c_str());
+}
+
+void run(const RunOptions& options) {
+  const auto start = std::chrono::steady_clock::now();
+  if (!Device::parse(options.device).is_cpu())
+    throw Error(ErrorKind::Unsupported, "run",
+                "models run on the device cpu in this version, not " + options.device);
+  if (options.threads > 0) ThreadPool::global().set_threads(options.threads);
+  const auto file = io::GgufFile::open(options.model);
+  const auto tokenizer = models::load_tokenizer(*file);
+  const int64_t trained =
+      file->get_int(file->get_string("general.architecture") + ".context_length", kDefaultContext);
+  const int64_t context = options.context > 0 ? options.context : std::min(trained, kDefaultContext);
+  const auto model = models::load_model(*file, context);
+  const double load_seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+
+  generate::GenerateOptions settings = options.generate;
+  settings.sampling.seed =
+      options.seed >= 0 ? static_cast<uint64_t>(options.seed) : (uint64_t{std::random_device{}()} << 16);
+  const std::vector<int32_t> prompt =
+      tokenizer->encode(prompt_of(options), {.add_special = true, .parse_special = options.special});
+  models::Cache past = model->make_cache(context);
+  std::signal(SIGINT, [](int) { interrupted = true; });
+  const generate::Generated out =
+      generate::generate(*model, *tokenizer, prompt, past, settings, [&](std::string_view text) {
+        if (!options.json) {
+          std::fwrite(text.data(), 1, text.size(), stdout);
+          std::fflush(stdout);
+        }
+        return !interrupted;
+      });
+  if (options.json) return print_json(out, settings.sampling.seed, load_seconds);
+  std::printf("\n");
+  std::fflush(stdout);
+  std::fprintf(
+      stderr, "load %.2f s, prefill %s tokens at %.1f tokens/s, decode %s tokens at %.1f tokens/s (%s)\n",
+      load_seconds, std::to_string(out.prompt_tokens).c_str(), rate(out.prompt_tokens, out.prefill_seconds),
+      std::to_string(out.decoded).c_str(), rate(out.decoded, out.decode_seconds),
+      std::string(generate::stop_reason_name(out.reason)).c_str());
+}
+
+}  // namespace
+
+void add_run(CLI::App& app) {
+  CLI::App* command = app.add_subcommand("run", "Run a language model on a prompt");
+  const auto o = std::make_shared<RunOptions>();
+  generate::SamplingOptions& sampling = o->generate.sampling;
+  command->add_option("model", o->model, "A GGUF file")->required();
+  command->add_option("-p,--prompt", o->prompt, "The prompt (default: standard input, if it is piped)");
+  command->add_option("-f,--file", o->prompt_file, "Read the prompt from a file")->excludes("--prompt");
+  command->add_option("-n,--tokens", o->generate.max_tokens, "Generate at most this many tokens");
+  command->add_option("--temp", sampling.temperature, "Temperature; 0 takes the likeliest token")
+      ->capture_default_str();
+  command->add_option("--top-k", sampling.top_k, "Keep the k likeliest tokens; 0 keeps all")
+      ->capture_default_str();
+  command->add_option("--top-p", sampling.top_p, "Keep the likeliest tokens up to this probability")
+      ->capture_default_str();
+  command->add_option("--min-p", sampling.min_p, "Keep tokens at least this likely beside the likeliest")
+      ->capture_default_str();
+  command->add_option("--typical-p", sampling.typical_p, "Locally typical sampling; 1 is off")
+      ->capture_default_str();
+  command->add_option("--repeat-penalty", sampling.repeat_penalty, "Penalty of repeated tokens; 1 is off")
+      ->capture_default_str();
+  command->add_option("--frequency-penalty", sampling.frequency_penalty, "Penalty of each repetition")
+      ->capture_default_str();
+  command
+      ->add_option("--presence-penalty", sampling.presence_penalty,
+                   "Penalty of tokens that are there already")
+      ->capture_default_str();
+  command->add_option("--stop", o->generate.stop, "End before this text (may be given more than once)");
+  command->add_option("--seed", o->seed, "Seed of the draws (default: another one each time)");
+  command->add_option("--ctx", o->context, "Positions of context (default: the model's, at most 4096)");
+  command->add_option("--device", o->device, "Where to run")->capture_default_str();
+  command->add_option("--threads", o->threads, "CPU threads (default: physical cores)");
+  command->add_flag("--special", o->special, "Text of control tokens in the prompt becomes these tokens");
+  command->add_flag("--json", o->json, "Print one JSON object: text, ids, stop reason, timings");
+  command->footer(
+      "\nThe generated text goes to standard output, timings go to standard error. Ctrl-C ends cleanly.\n"
+      "\nExamples:\n"
+      "  beeswax run model.gguf -p 'Once upon a time' -n 100\n"
+      "  beeswax run model.gguf -f question.txt --temp 0\n"
+      "  echo 'One, two,' | beeswax run model.gguf --seed 7 --json\n");
+  command->callback([o] { run(*o); });
+}
+
+}  // namespace beeswax::cli

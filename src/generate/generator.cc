@@ -1,0 +1,146 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "generate/generator.h"
+
+#include <algorithm>
+#include <chrono>
+
+#include "core/fail.h"
+
+namespace beeswax::generate {
+namespace {
+
+using Clock = std::chrono::steady_clock;
+
+double seconds_since(Clock::time_point start) {
+  return std::chrono::duration<double>(Clock::now() - start).count();
+}
+
+// Holds text back while it may be the beginning of a stop string.
+class StopFilter {
+ public:
+  explicit StopFilter(const std::vector<std::string>& stops) : stops_(stops) {}
+
+  /// The text that is certain now. stopped() is true once a stop string has come.
+  std::string push(std::string_view text) {
+    held_ += text;
+    size_t end = std::string::npos;
+    for (const std::string& stop : stops_)
+      if (!stop.empty()) end = std::min(end, held_.find(stop));
+    if (end != std::string::npos) {
+      stopped_ = true;
+      return take(end);
+    }
+    return take(held_.size() - longest_beginning());
+  }
+  std::string finish() { return stopped_ ? std::string() : take(held_.size()); }
+  bool stopped() const { return stopped_; }
+
+ private:
+  std::string take(size_t count) {
+    std::string out = held_.substr(0, count);
+    held_.erase(0, count);
+    return out;
+  }
+  // Of the ends of the held text, the longest that begins a stop string.
+  size_t longest_beginning() const {
+    size_t longest = 0;
+    for (const std::string& stop : stops_)
+      for (size_t size = std::min(stop.size() - std::min<size_t>(stop.size(), 1), held_.size());
+           size > longest; --size)
+        if (std::string_view(held_).ends_with(std::string_view(stop).substr(0, size))) longest = size;
+    return longest;
+  }
+
+  const std::vector<std::string>& stops_;
+  std::string held_;
+  bool stopped_ = false;
+};
+
+Tensor run_prompt(const models::Model& model, const std::vector<int32_t>& prompt, models::Cache& past,
+                  int64_t batch) {
+  Tensor logits;
+  const auto step = static_cast<size_t>(std::max<int64_t>(1, batch));
+  for (size_t first = 0; first < prompt.size(); first += step) {
+    const size_t count = std::min(step, prompt.size() - first);
+    logits = model.forward(std::span(prompt).subspan(first, count), past);
+  }
+  return logits;
+}
+
+}  // namespace
+
+std::string_view stop_reason_name(StopReason reason) {
+  switch (reason) {
+    case StopReason::EndToken:
+      return "end_token";
+    case StopReason::StopString:
+      return "stop_string";
+    case StopReason::Length:
+      return "length";
+    case StopReason::ContextFull:
+      return "context_full";
+    case StopReason::Cancelled:
+      return "cancelled";
+  }
+  return "";
+}
+
+Generated generate(const models::Model& model, const text::Tokenizer& tokenizer,
+                   const std::vector<int32_t>& prompt, models::Cache& past, const GenerateOptions& options,
+                   const OnText& on_text) {
+  if (prompt.empty())
+    fail(ErrorKind::InvalidArgument, "generate", "the prompt is empty, and the model has no begin token");
+  const auto length = static_cast<int64_t>(prompt.size());
+  if (past.length() + length > past.capacity())
+    fail(ErrorKind::TooLarge, "generate", "the prompt's ", length, " tokens after ", past.length(),
+         " do not fit the context of ", past.capacity(), " positions");
+  Sampler sampler(options.sampling);
+  text::StreamDecoder decoder(tokenizer);
+  StopFilter filter(options.stop);
+  std::vector<int32_t> all = prompt;
+  Generated out;
+  out.prompt_tokens = length;
+  bool wanted = true;
+  const auto emit = [&](const std::string& text) {
+    out.text += text;
+    if (!text.empty() && on_text) wanted = on_text(text) && wanted;
+  };
+
+  auto start = Clock::now();
+  Tensor logits = run_prompt(model, prompt, past, options.batch);
+  std::vector<float> values = logits.to_vec<float>();
+  out.prefill_seconds = seconds_since(start);
+  start = Clock::now();
+  for (;;) {
+    if (options.max_tokens >= 0 && static_cast<int64_t>(out.ids.size()) >= options.max_tokens) break;
+    const int32_t id = sampler.next(values, all);
+    if (tokenizer.vocabulary().is_stop(id)) {
+      out.reason = StopReason::EndToken;
+      break;
+    }
+    out.ids.push_back(id);
+    all.push_back(id);
+    emit(filter.push(decoder.push(id)));
+    if (filter.stopped()) {
+      out.reason = StopReason::StopString;
+      break;
+    }
+    if (!wanted) {
+      out.reason = StopReason::Cancelled;
+      break;
+    }
+    if (past.length() == past.capacity()) {
+      out.reason = StopReason::ContextFull;
+      break;
+    }
+    if (options.max_tokens >= 0 && static_cast<int64_t>(out.ids.size()) >= options.max_tokens) break;
+    values = model.forward(std::span(&id, 1), past).to_vec<float>();
+    ++out.decoded;
+  }
+  out.decode_seconds = seconds_since(start);
+  emit(filter.push(decoder.finish()));
+  emit(filter.finish());
+  return out;
+}
+
+}  // namespace beeswax::generate

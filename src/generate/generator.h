@@ -1,0 +1,45 @@
+// SPDX-License-Identifier: Apache-2.0
+// Generation: ids in, text out, token by token, until a stop token, a stop string, a count, the end of the
+// context, or the caller says so.
+#pragma once
+
+#include <functional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "generate/sampler.h"
+#include "models/model.h"
+#include "text/tokenizer.h"
+
+namespace beeswax::generate {
+
+enum class StopReason { EndToken, StopString, Length, ContextFull, Cancelled };
+BW_API std::string_view stop_reason_name(StopReason reason);
+
+struct GenerateOptions {
+  int64_t max_tokens = -1;  ///< -1: until the model ends or the context is full
+  std::vector<std::string> stop = {};
+  SamplingOptions sampling = {};
+  int64_t batch = 512;  ///< prompt tokens run at a time
+};
+
+struct Generated {
+  std::string text;  ///< up to a stop string, exclusive
+  std::vector<int32_t> ids;
+  StopReason reason = StopReason::Length;
+  int64_t prompt_tokens = 0;
+  double prefill_seconds = 0, decode_seconds = 0;
+  int64_t decoded = 0;  ///< tokens that the decode seconds went into
+};
+
+/// Text as it becomes certain; return false to end the generation.
+using OnText = std::function<bool(std::string_view text)>;
+
+/// Runs the prompt behind `past` and generates. TooLarge, before anything is computed, where the prompt does
+/// not fit the context; InvalidArgument for an empty prompt.
+BW_API Generated generate(const models::Model& model, const text::Tokenizer& tokenizer,
+                          const std::vector<int32_t>& prompt, models::Cache& past,
+                          const GenerateOptions& options, const OnText& on_text = {});
+
+}  // namespace beeswax::generate

@@ -1,0 +1,87 @@
+// SPDX-License-Identifier: Apache-2.0
+// GgufFile: metadata and tensors of a GGUF file (versions 1 to 3, either byte order), checked and without
+// copies. Views into it live as long as the object.
+#pragma once
+
+#include <map>
+#include <memory>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "beeswax/dtype.h"
+#include "beeswax/qtensor_type.h"
+#include "beeswax/shape.h"
+#include "core/os/file.h"
+#include "io/gguf_value.h"
+
+namespace beeswax::io {
+
+/// A tensor type of GGUF files (tables/ggml_types.def).
+struct GgmlType {
+  uint32_t id;
+  std::string_view name;
+  uint32_t block_elements, block_bytes;
+  std::optional<DType> dtype;      ///< of plain elements that we have
+  std::optional<QuantType> quant;  ///< of blocks that we have
+  bool usable() const { return dtype.has_value() || quant.has_value(); }
+};
+/// Null for a number that no known type has.
+BW_API const GgmlType* ggml_type(uint32_t id);
+
+struct GgufTensor {
+  std::string_view name;
+  Shape shape;  ///< outermost axis first (files store it last)
+  const GgmlType* type;
+  std::span<const std::byte> bytes;
+};
+
+class BW_API GgufFile {
+ public:
+  /// Maps and checks a file. Io where it cannot be opened, Format where it is not a sound GGUF file.
+  static std::shared_ptr<const GgufFile> open(const std::string& path);
+  /// The same from memory that outlives the object; `name` stands in messages.
+  static std::shared_ptr<const GgufFile> from_bytes(std::span<const std::byte> bytes, std::string_view name);
+
+  const std::string& name() const { return name_; }
+  uint32_t version() const { return version_; }
+  /// The file's byte order is not this machine's. Metadata is converted; tensor bytes are as in the file.
+  bool reversed() const { return reversed_; }
+  uint64_t alignment() const { return alignment_; }
+  uint64_t file_bytes() const { return bytes_.size(); }
+
+  /// In the order of the file.
+  const std::vector<std::pair<std::string_view, GgufValue>>& metadata() const { return metadata_; }
+  const std::vector<GgufTensor>& tensors() const { return tensors_; }
+  const GgufValue* find(std::string_view key) const;           ///< null where absent
+  const GgufTensor* find_tensor(std::string_view name) const;  ///< null where absent
+
+  /// Values by key: `fallback` where absent, Format where of another kind.
+  int64_t get_int(std::string_view key, std::optional<int64_t> fallback = std::nullopt) const;
+  double get_float(std::string_view key, std::optional<double> fallback = std::nullopt) const;
+  bool get_bool(std::string_view key, std::optional<bool> fallback = std::nullopt) const;
+  std::string get_string(std::string_view key, std::optional<std::string> fallback = std::nullopt) const;
+  /// A number for each layer, from one number or an array of `count`.
+  std::vector<int64_t> get_ints(std::string_view key, int64_t count,
+                                std::optional<int64_t> fallback = std::nullopt) const;
+
+ private:
+  GgufFile() = default;
+  friend class GgufParser;
+
+  std::optional<os::MappedFile> file_;
+  std::span<const std::byte> bytes_;
+  std::string name_;
+  uint32_t version_ = 0;
+  bool reversed_ = false;
+  uint64_t alignment_ = 32;
+  std::vector<std::pair<std::string_view, GgufValue>> metadata_;
+  std::map<std::string_view, size_t> keys_;
+  std::vector<GgufTensor> tensors_;
+  std::map<std::string_view, size_t> names_;
+};
+
+}  // namespace beeswax::io

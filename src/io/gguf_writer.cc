@@ -1,0 +1,189 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "io/gguf_writer.h"
+
+#include <algorithm>
+#include <bit>
+#include <cstdio>
+#include <cstring>
+#include <memory>
+
+#include "core/divide.h"
+#include "core/fail.h"
+#include "io/gguf.h"
+
+namespace beeswax::io {
+namespace {
+
+static_assert(std::endian::native == std::endian::little, "numbers are written as they lie in memory");
+
+void append(std::vector<std::byte>& to, const void* data, size_t size) {
+  if (size == 0) return;
+  const size_t at = to.size();
+  to.resize(at + size);
+  std::memcpy(to.data() + at, data, size);
+}
+
+template <class T>
+void put_number(std::vector<std::byte>& to, T value) {
+  append(to, &value, sizeof(T));
+}
+
+void put_text(std::vector<std::byte>& to, std::string_view text) {
+  put_number(to, uint64_t{text.size()});
+  append(to, text.data(), text.size());
+}
+
+}  // namespace
+
+GgufWriter::GgufWriter(uint64_t alignment) : alignment_(alignment) {
+  if (!std::has_single_bit(alignment))
+    fail(ErrorKind::InvalidArgument, "write", "an alignment of ", alignment,
+         " bytes; it must be a power of two");
+  if (alignment != 32) set_u32("general.alignment", static_cast<uint32_t>(alignment));
+}
+
+void GgufWriter::begin(std::string_view key, GgufType type) {
+  if (key.empty() || std::find(keys_.begin(), keys_.end(), key) != keys_.end())
+    fail(ErrorKind::InvalidArgument, "write", "the metadata value '", key,
+         "' is there already or has no name");
+  keys_.emplace_back(key);
+  put_text(metadata_, key);
+  put_number(metadata_, static_cast<uint32_t>(type));
+}
+
+void GgufWriter::set_u32(std::string_view key, uint32_t value) {
+  begin(key, GgufType::U32);
+  put_number(metadata_, value);
+}
+void GgufWriter::set_u64(std::string_view key, uint64_t value) {
+  begin(key, GgufType::U64);
+  put_number(metadata_, value);
+}
+void GgufWriter::set_i32(std::string_view key, int32_t value) {
+  begin(key, GgufType::I32);
+  put_number(metadata_, value);
+}
+void GgufWriter::set_f32(std::string_view key, float value) {
+  begin(key, GgufType::F32);
+  put_number(metadata_, value);
+}
+void GgufWriter::set_bool(std::string_view key, bool value) {
+  begin(key, GgufType::Bool);
+  put_number(metadata_, static_cast<uint8_t>(value));
+}
+void GgufWriter::set_string(std::string_view key, std::string_view value) {
+  begin(key, GgufType::String);
+  put_text(metadata_, value);
+}
+void GgufWriter::set_strings(std::string_view key, std::span<const std::string> values) {
+  begin(key, GgufType::Array);
+  put_number(metadata_, static_cast<uint32_t>(GgufType::String));
+  put_number(metadata_, uint64_t{values.size()});
+  for (const std::string& value : values) put_text(metadata_, value);
+}
+void GgufWriter::set_f32s(std::string_view key, std::span<const float> values) {
+  begin(key, GgufType::Array);
+  put_number(metadata_, static_cast<uint32_t>(GgufType::F32));
+  put_number(metadata_, uint64_t{values.size()});
+  append(metadata_, values.data(), values.size_bytes());
+}
+void GgufWriter::set_i32s(std::string_view key, std::span<const int32_t> values) {
+  begin(key, GgufType::Array);
+  put_number(metadata_, static_cast<uint32_t>(GgufType::I32));
+  put_number(metadata_, uint64_t{values.size()});
+  append(metadata_, values.data(), values.size_bytes());
+}
+
+void GgufWriter::set(std::string_view key, const GgufValue& value) {
+  const GgufArray* array = value.as_array();
+  if (array != nullptr && array->reverse)
+    fail(ErrorKind::Unsupported, "write", "'", key, "' is an array in the other byte order");
+  begin(key, value.type());
+  if (array != nullptr) {
+    put_number(metadata_, static_cast<uint32_t>(array->type));
+    put_number(metadata_, array->count);
+    append(metadata_, array->bytes.data(), array->bytes.size());
+    for (const std::string_view text : array->strings) put_text(metadata_, text);
+    return;
+  }
+  if (const auto text = value.as_string()) return put_text(metadata_, *text);
+  if (value.type() == GgufType::F32) return put_number(metadata_, static_cast<float>(*value.as_float()));
+  if (value.type() == GgufType::F64) return put_number(metadata_, *value.as_float());
+  if (value.type() == GgufType::U64) {
+    // The only integers that need not fit as_int().
+    return put_number(metadata_, value.as_unsigned());
+  }
+  const int64_t number = *value.as_int();
+  append(metadata_, &number, gguf_type_bytes(value.type()));
+}
+
+void GgufWriter::add_tensor(std::string_view name, uint32_t type, const Shape& shape,
+                            std::span<const std::byte> bytes) {
+  const GgmlType* known = ggml_type(type);
+  if (known == nullptr)
+    fail(ErrorKind::InvalidArgument, "write", "tensor '", name, "' is of the unknown type ", type);
+  const auto elements = static_cast<uint64_t>(shape.elem_count());
+  const uint64_t expected = elements / known->block_elements * known->block_bytes;
+  if (elements % known->block_elements != 0 || bytes.size() != expected)
+    fail(ErrorKind::InvalidArgument, "write", "tensor '", name, "' ", shape, " of ", known->name, " takes ",
+         expected, " bytes, got ", bytes.size());
+  for (const Tensor& other : tensors_)
+    if (other.name == name) fail(ErrorKind::InvalidArgument, "write", "tensor '", name, "' is there already");
+  tensors_.push_back({std::string(name), type, shape, bytes});
+}
+
+// Calls put(bytes) with the parts of the file in order.
+template <class F>
+void GgufWriter::emit(F&& put) const {
+  std::vector<std::byte> head;
+  append(head, "GGUF", 4);
+  put_number(head, uint32_t{3});
+  put_number(head, uint64_t{tensors_.size()});
+  put_number(head, uint64_t{keys_.size()});
+  append(head, metadata_.data(), metadata_.size());
+  uint64_t offset = 0;
+  const auto aligned = [&](uint64_t size) {
+    return static_cast<uint64_t>(round_up(static_cast<int64_t>(size), static_cast<int64_t>(alignment_)));
+  };
+  for (const Tensor& tensor : tensors_) {
+    put_text(head, tensor.name);
+    put_number(head, static_cast<uint32_t>(tensor.shape.rank()));
+    for (int axis = tensor.shape.rank() - 1; axis >= 0; --axis)
+      put_number(head, static_cast<uint64_t>(tensor.shape[axis]));
+    put_number(head, tensor.type);
+    put_number(head, offset);
+    offset += aligned(tensor.bytes.size());
+  }
+  head.resize(aligned(head.size()));
+  put(std::span<const std::byte>(head));
+  const std::vector<std::byte> zeros(alignment_);
+  for (const Tensor& tensor : tensors_) {
+    put(tensor.bytes);
+    put(std::span(zeros).first(aligned(tensor.bytes.size()) - tensor.bytes.size()));
+  }
+}
+
+std::vector<std::byte> GgufWriter::to_bytes() const {
+  std::vector<std::byte> out;
+  emit([&](std::span<const std::byte> part) { append(out, part.data(), part.size()); });
+  return out;
+}
+
+void GgufWriter::write(const std::string& path) const {
+  const std::string partial = path + ".partial";
+  const auto fail_io = [&](std::string_view what) {
+    const int code = errno;
+    std::remove(partial.c_str());
+    fail(ErrorKind::Io, "write", path, " ", what, ": ", std::strerror(code));
+  };
+  const std::unique_ptr<std::FILE, int (*)(std::FILE*)> file(std::fopen(partial.c_str(), "wb"), std::fclose);
+  if (file == nullptr) fail_io("cannot be created");
+  emit([&](std::span<const std::byte> part) {
+    if (!part.empty() && std::fwrite(part.data(), 1, part.size(), file.get()) != part.size())
+      fail_io("cannot be written");
+  });
+  if (std::fflush(file.get()) != 0) fail_io("cannot be written");
+  if (std::rename(partial.c_str(), path.c_str()) != 0) fail_io("cannot be put in place");
+}
+
+}  // namespace beeswax::io

@@ -1,0 +1,61 @@
+// SPDX-License-Identifier: Apache-2.0
+// GgufWriter: writes GGUF version 3, little-endian, tensors aligned as general.alignment says (32 by
+// default).
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "beeswax/shape.h"
+#include "io/gguf_value.h"
+
+namespace beeswax::io {
+
+class BW_API GgufWriter {
+ public:
+  /// InvalidArgument unless `alignment` is a power of two.
+  explicit GgufWriter(uint64_t alignment = 32);
+
+  /// Metadata, in the order of the calls. InvalidArgument for a key that is there already.
+  void set_u32(std::string_view key, uint32_t value);
+  void set_u64(std::string_view key, uint64_t value);
+  void set_i32(std::string_view key, int32_t value);
+  void set_f32(std::string_view key, float value);
+  void set_bool(std::string_view key, bool value);
+  void set_string(std::string_view key, std::string_view value);
+  void set_strings(std::string_view key, std::span<const std::string> values);
+  void set_f32s(std::string_view key, std::span<const float> values);
+  void set_i32s(std::string_view key, std::span<const int32_t> values);
+  /// A value as another file holds it.
+  void set(std::string_view key, const GgufValue& value);
+
+  /// `type` is a number of tables/ggml_types.def; the bytes must live until the file is written.
+  /// InvalidArgument for a name that is there already, or bytes that do not fit the shape.
+  void add_tensor(std::string_view name, uint32_t type, const Shape& shape, std::span<const std::byte> bytes);
+
+  /// The whole file in memory.
+  std::vector<std::byte> to_bytes() const;
+  /// To a file that appears under its name only once it is whole. Io where that fails.
+  void write(const std::string& path) const;
+
+ private:
+  struct Tensor {
+    std::string name;
+    uint32_t type;
+    Shape shape;
+    std::span<const std::byte> bytes;
+  };
+  void begin(std::string_view key, GgufType type);
+  template <class F>
+  void emit(F&& put) const;
+
+  uint64_t alignment_;
+  std::vector<std::string> keys_;
+  std::vector<std::byte> metadata_;
+  std::vector<Tensor> tensors_;
+};
+
+}  // namespace beeswax::io

@@ -1,0 +1,76 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "models/gguf_tokenizer.h"
+
+#include <array>
+
+#include "core/fail.h"
+#include "text/spm.h"
+
+namespace beeswax::models {
+namespace {
+
+std::vector<text::Piece> read_pieces(const io::GgufFile& file) {
+  const io::GgufValue* tokens = file.find("tokenizer.ggml.tokens");
+  const auto* texts = tokens == nullptr ? nullptr : tokens->as_strings();
+  if (texts == nullptr || texts->empty())
+    fail(ErrorKind::Format, "load", file.name(), " has no vocabulary ('tokenizer.ggml.tokens')");
+  const auto column = [&](std::string_view key) {
+    const io::GgufValue* value = file.find(key);
+    if (value == nullptr) return std::vector<double>();
+    auto list = value->as_floats();
+    if (!list || list->size() != texts->size())
+      fail(ErrorKind::Format, "load", file.name(), ": '", key, "' is ", *value, ", not ", texts->size(),
+           " numbers");
+    return *std::move(list);
+  };
+  const std::vector<double> scores = column("tokenizer.ggml.scores");
+  const std::vector<double> kinds = column("tokenizer.ggml.token_type");
+  std::vector<text::Piece> pieces(texts->size());
+  for (size_t i = 0; i < pieces.size(); ++i) {
+    pieces[i].text = (*texts)[i];
+    if (!scores.empty()) pieces[i].score = static_cast<float>(scores[i]);
+    if (kinds.empty()) continue;
+    if (kinds[i] < 1 || kinds[i] > 6)
+      fail(ErrorKind::Format, "load", file.name(), ": token ", i, " is of the unknown type ", kinds[i]);
+    pieces[i].kind = static_cast<text::PieceKind>(static_cast<int>(kinds[i]));
+  }
+  return pieces;
+}
+
+int32_t token_id(const io::GgufFile& file, std::string_view role) {
+  const int64_t id = file.get_int("tokenizer.ggml." + std::string(role) + "_token_id", -1);
+  if (id < -1 || id > INT32_MAX)
+    fail(ErrorKind::Format, "load", file.name(), ": the ", role, " token is ", id);
+  return static_cast<int32_t>(id);
+}
+
+// Texts of tokens that end a turn in the chat formats of the field, besides the file's own eos.
+constexpr std::array<std::string_view, 6> kEndOfTurn = {"<|eot_id|>",    "<|im_end|>",    "<|end|>",
+                                                        "<end_of_turn>", "<|endoftext|>", "<|eom_id|>"};
+
+}  // namespace
+
+std::unique_ptr<text::Tokenizer> load_tokenizer(const io::GgufFile& file) {
+  const std::string model = file.get_string("tokenizer.ggml.model");
+  if (model != "llama")
+    fail(ErrorKind::Unsupported, "load", file.name(), " has a tokenizer of kind '", model,
+         "'; this version has: llama (SentencePiece)");
+  std::vector<text::Piece> pieces = read_pieces(file);
+  text::SpecialTokens special;
+  special.bos = token_id(file, "bos");
+  special.eos = token_id(file, "eos");
+  special.unknown = token_id(file, "unknown");
+  special.pad = token_id(file, "padding");
+  special.add_bos = file.get_bool("tokenizer.ggml.add_bos_token", true);
+  special.add_eos = file.get_bool("tokenizer.ggml.add_eos_token", false);
+  special.add_space_prefix = file.get_bool("tokenizer.ggml.add_space_prefix", true);
+  if (special.eos >= 0) special.stop.push_back(special.eos);
+  for (size_t i = 0; i < pieces.size(); ++i)
+    for (const std::string_view end : kEndOfTurn)
+      if (pieces[i].kind == text::PieceKind::Control && pieces[i].text == end &&
+          static_cast<int32_t>(i) != special.eos)
+        special.stop.push_back(static_cast<int32_t>(i));
+  return std::make_unique<text::SpmTokenizer>(text::Vocabulary(std::move(pieces), std::move(special)));
+}
+
+}  // namespace beeswax::models

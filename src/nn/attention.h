@@ -1,0 +1,21 @@
+// SPDX-License-Identifier: Apache-2.0
+// Scaled dot-product attention over a cache: softmax(q k^T scale + mask) v, several query heads sharing one
+// key/value head. Vaswani et al., "Attention Is All You Need", 2017; Ainslie et al., "GQA", 2023.
+#pragma once
+
+#include "beeswax/tensor.h"
+
+namespace beeswax::nn {
+
+struct AttentionOptions {
+  double scale = 1;
+  int64_t window = 0;  ///< a query sees this many positions at most, itself included; 0: all before it
+};
+
+/// queries [tokens, heads, size]; keys and values [kv_heads, positions, size], the queries being the last
+/// `tokens` of the positions; heads is a multiple of kv_heads, and head h reads kv head h / (heads /
+/// kv_heads). f32. [tokens, heads * size].
+BW_API Tensor attention(const Tensor& queries, const Tensor& keys, const Tensor& values,
+                        const AttentionOptions& options);
+
+}  // namespace beeswax::nn

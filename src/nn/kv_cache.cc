@@ -1,0 +1,28 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "nn/kv_cache.h"
+
+#include "core/fail.h"
+
+namespace beeswax::nn {
+
+KvCache::KvCache(int64_t heads, int64_t positions, int64_t size, DType dtype)
+    : keys_(Tensor::zeros({heads, positions, size}, dtype)),
+      values_(Tensor::zeros({heads, positions, size}, dtype)) {}
+
+void KvCache::append(const Tensor& keys, const Tensor& values) {
+  const int64_t tokens = keys.dim(1);
+  if (length_ + tokens > capacity())
+    fail(ErrorKind::TooLarge, "kv_cache", length_ + tokens, " positions do not fit the context of ",
+         capacity());
+  keys_.slice_set(keys.to_dtype(keys_.dtype()), 1, length_);
+  values_.slice_set(values.to_dtype(values_.dtype()), 1, length_);
+  length_ += tokens;
+}
+
+void KvCache::truncate(int64_t length) {
+  if (length < 0 || length > length_)
+    fail(ErrorKind::InvalidArgument, "kv_cache", "cannot keep ", length, " of ", length_, " positions");
+  length_ = length;
+}
+
+}  // namespace beeswax::nn

@@ -1,0 +1,29 @@
+// SPDX-License-Identifier: Apache-2.0
+// KvCache: the keys and values of one layer's past positions.
+#pragma once
+
+#include "beeswax/tensor.h"
+
+namespace beeswax::nn {
+
+class BW_API KvCache {
+ public:
+  /// Room for `positions` positions of [heads, size] keys and as many values.
+  KvCache(int64_t heads, int64_t positions, int64_t size, DType dtype = DType::F32);
+
+  int64_t length() const { return length_; }
+  int64_t capacity() const { return keys_.dim(1); }
+  /// Appends [heads, tokens, size]. TooLarge where there is no room.
+  void append(const Tensor& keys, const Tensor& values);
+  /// [heads, length, size], f32
+  Tensor keys() const { return keys_.narrow(1, 0, length_).to_dtype(DType::F32); }
+  Tensor values() const { return values_.narrow(1, 0, length_).to_dtype(DType::F32); }
+  /// Forgets all positions from `length` on.
+  void truncate(int64_t length);
+
+ private:
+  Tensor keys_, values_;
+  int64_t length_ = 0;
+};
+
+}  // namespace beeswax::nn

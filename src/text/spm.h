@@ -1,0 +1,27 @@
+// SPDX-License-Identifier: Apache-2.0
+// SentencePiece with scores (the BPE models of Llama 1 and 2, Mistral, Gemma): characters are joined pair by
+// pair, the pair whose joined piece has the highest score first, the leftmost of equals; what is no piece in
+// the end becomes byte tokens. Spaces are U+2581 inside.
+#pragma once
+
+#include "text/tokenizer.h"
+
+namespace beeswax::text {
+
+/// InvalidArgument for a vocabulary with neither all bytes nor an unknown token.
+class BW_API SpmTokenizer final : public Tokenizer {
+ public:
+  explicit SpmTokenizer(Vocabulary vocabulary);
+  std::string token_bytes(int32_t id) const override;
+  bool strips_first_space() const override { return vocabulary().special().add_space_prefix; }
+
+ protected:
+  void encode_part(std::string_view text, bool first, std::vector<int32_t>& ids) const override;
+
+ private:
+  void add_piece(std::string_view text, std::vector<int32_t>& ids) const;
+  int32_t byte_ids_[256];  // -1 where the vocabulary lacks the byte
+  bool has_bytes_ = true;  // all of them
+};
+
+}  // namespace beeswax::text

@@ -1,0 +1,58 @@
+// SPDX-License-Identifier: Apache-2.0
+// Tokenizer: text to ids and back.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "text/vocabulary.h"
+
+namespace beeswax::text {
+
+struct EncodeOptions {
+  bool add_special = true;     ///< begin and end tokens, as the model asks for them
+  bool parse_special = false;  ///< the text of control tokens becomes these tokens
+};
+
+class BW_API Tokenizer {
+ public:
+  explicit Tokenizer(Vocabulary vocabulary) : vocabulary_(std::move(vocabulary)) {}
+  virtual ~Tokenizer() = default;
+  Tokenizer(const Tokenizer&) = delete;
+  Tokenizer& operator=(const Tokenizer&) = delete;
+
+  const Vocabulary& vocabulary() const { return vocabulary_; }
+  /// Any bytes; what is not UTF-8 counts as U+FFFD.
+  std::vector<int32_t> encode(std::string_view text, const EncodeOptions& options = {}) const;
+  /// The bytes of one token behind others; empty for control tokens. They need not be whole characters.
+  virtual std::string token_bytes(int32_t id) const = 0;
+  /// The text of ids, invalid bytes as U+FFFD.
+  std::string decode(const std::vector<int32_t>& ids) const;
+  /// Whether the first text token of a sequence drops the space that encoding put in front.
+  virtual bool strips_first_space() const { return false; }
+
+ protected:
+  /// Ids of text that holds no special tokens. `first`: it stands at the beginning or behind a special token.
+  virtual void encode_part(std::string_view text, bool first, std::vector<int32_t>& ids) const = 0;
+
+ private:
+  Vocabulary vocabulary_;
+};
+
+/// Decodes token by token, giving out whole characters only.
+class BW_API StreamDecoder {
+ public:
+  explicit StreamDecoder(const Tokenizer& tokenizer);
+  ~StreamDecoder();
+  std::string push(int32_t id);
+  std::string finish();
+
+ private:
+  struct State;
+  std::unique_ptr<State> state_;
+};
+
+}  // namespace beeswax::text

@@ -1,0 +1,50 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "text/vocabulary.h"
+
+#include <algorithm>
+
+#include "core/fail.h"
+
+namespace beeswax::text {
+
+Vocabulary::Vocabulary(std::vector<Piece> pieces, SpecialTokens special)
+    : pieces_(std::move(pieces)), special_(std::move(special)) {
+  const auto check = [&](std::string_view role, int32_t id) {
+    if (id < -1 || id >= size())
+      fail(ErrorKind::InvalidArgument, "vocabulary", "the ", role, " token is ", id, ", but there are ",
+           size(), " tokens");
+  };
+  check("bos", special_.bos);
+  check("eos", special_.eos);
+  check("unknown", special_.unknown);
+  check("padding", special_.pad);
+  for (const int32_t id : special_.stop) check("stop", id);
+  ids_.reserve(pieces_.size());
+  for (size_t i = 0; i < pieces_.size(); ++i) {
+    ids_.emplace(pieces_[i].text, static_cast<int32_t>(i));
+    const PieceKind kind = pieces_[i].kind;
+    const bool cuts = kind == PieceKind::Control || kind == PieceKind::UserDefined;
+    if (cuts && !pieces_[i].text.empty()) cut_.push_back(static_cast<int32_t>(i));
+  }
+  std::stable_sort(cut_.begin(), cut_.end(), [&](int32_t a, int32_t b) {
+    return pieces_[static_cast<size_t>(a)].text.size() > pieces_[static_cast<size_t>(b)].text.size();
+  });
+}
+
+const Piece& Vocabulary::piece(int32_t id) const {
+  if (id < 0 || id >= size())
+    fail(ErrorKind::IndexOutOfRange, "vocabulary", "there is no token ", id, "; ids go from 0 to ",
+         size() - 1);
+  return pieces_[static_cast<size_t>(id)];
+}
+
+std::optional<int32_t> Vocabulary::find(std::string_view text) const {
+  const auto it = ids_.find(text);
+  return it == ids_.end() ? std::nullopt : std::optional(it->second);
+}
+
+bool Vocabulary::is_stop(int32_t id) const {
+  return std::find(special_.stop.begin(), special_.stop.end(), id) != special_.stop.end();
+}
+
+}  // namespace beeswax::text

@@ -1,0 +1,60 @@
+// SPDX-License-Identifier: Apache-2.0
+// Vocabulary: a model's pieces of text with their scores and kinds.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <unordered_map>
+#include <vector>
+
+#include "beeswax/export.h"
+
+namespace beeswax::text {
+
+/// The numbers are those in model files.
+enum class PieceKind : uint8_t {
+  Normal = 1,
+  Unknown = 2,
+  Control = 3,
+  UserDefined = 4,
+  Unused = 5,
+  Byte = 6
+};
+
+struct Piece {
+  std::string text;
+  float score = 0;
+  PieceKind kind = PieceKind::Normal;
+};
+
+/// Ids of the tokens with a role; -1 where the model has none.
+struct SpecialTokens {
+  int32_t bos = -1, eos = -1, unknown = -1, pad = -1;
+  std::vector<int32_t> stop;  ///< all that end a generation, eos among them
+  bool add_bos = false, add_eos = false, add_space_prefix = true;
+};
+
+class BW_API Vocabulary {
+ public:
+  /// InvalidArgument where a special token is not an id. Of pieces with the same text the first one counts.
+  Vocabulary(std::vector<Piece> pieces, SpecialTokens special);
+
+  int64_t size() const { return static_cast<int64_t>(pieces_.size()); }
+  /// IndexOutOfRange for an id that is none.
+  const Piece& piece(int32_t id) const;
+  std::optional<int32_t> find(std::string_view text) const;
+  const SpecialTokens& special() const { return special_; }
+  bool is_stop(int32_t id) const;
+  /// Control and user-defined pieces, the longest first: text is cut at them before it is tokenized.
+  const std::vector<int32_t>& cut_pieces() const { return cut_; }
+
+ private:
+  std::vector<Piece> pieces_;
+  SpecialTokens special_;
+  std::unordered_map<std::string_view, int32_t> ids_;
+  std::vector<int32_t> cut_;
+};
+
+}  // namespace beeswax::text
