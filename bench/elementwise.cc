@@ -5,6 +5,7 @@
 #include <string_view>
 
 #include "core/fail.h"
+#include "core/thread_pool.h"
 #include "harness.h"
 #include "inputs.h"
 
@@ -12,10 +13,6 @@ namespace beeswax::bench {
 namespace {
 
 constexpr double kStreaming = 0.85;
-
-// Functions that are a polynomial or more (their bound is above one rounding) are asked to stream in f32;
-// other dtypes have up to four times the arithmetic for each byte.
-double target_for(double ulp32, DType dtype) { return ulp32 < 1 || dtype == DType::F32 ? kStreaming : 0; }
 
 using Unary = Tensor (*)(const Tensor&);
 struct UnaryRow {
@@ -50,38 +47,67 @@ constexpr BinaryRow kCompare[] = {
 #include "tables/binary.def"
 };
 
-void add_unary(CaseList& list, const UnaryRow& row, DType dtype, const std::string& prefix, int64_t count,
-               bool in_memory) {
-  const std::string name(dtype_name(dtype));
-  list.add({.name = prefix + row.method + "/" + name,
-            .dtype = name,
-            .shape = Shape{count}.to_string(),
-            .bytes = 2 * bytes_of(dtype, count),
-            .ceiling = in_memory ? Ceiling::Copy : Ceiling::None,
-            .target = in_memory ? target_for(row.ulp32, dtype) : 0,
-            .make = [=]() -> Body {
-              return [x = shared_input({count}, dtype, row.lo, row.hi), call = row.call] {
-                static_cast<void>(call(x));
-              };
-            }});
+// Every thread runs the operation on tensors of its own, as calls from inside a task do, often enough that
+// starting the threads does not count.
+constexpr int kRepeats = 16;
+double calls_in_cache() { return static_cast<double>(kRepeats * ThreadPool::global().threads()); }
+Body on_every_thread(Body body) {
+  return [body = std::move(body)] {
+    ThreadPool::global().parallel_for(ThreadPool::global().threads(), [&](int64_t) {
+      for (int i = 0; i < kRepeats; ++i) body();
+    });
+  };
 }
 
-void add_binary(CaseList& list, const BinaryRow& row, DType dtype, DType out, const std::string& prefix,
-                int64_t count, bool in_memory) {
-  const std::string name(dtype_name(dtype));
-  list.add({.name = prefix + row.method + "/" + name,
-            .dtype = name,
+// A case on tensors of `count` elements and one on tensors in a cache, from make(count) and the bytes of an
+// element of all its tensors.
+template <class Make>
+void add_streaming(CaseList& list, std::string name, DType dtype, Ceiling ceiling, int64_t count,
+                   int64_t cache_count, double bytes_each, const Make& make) {
+  list.add({.name = std::move(name),
+            .dtype = std::string(dtype_name(dtype)),
             .shape = Shape{count}.to_string(),
-            .bytes = 2 * bytes_of(dtype, count) + bytes_of(out, count),
-            .ceiling = in_memory ? Ceiling::Triad : Ceiling::None,
-            .target = in_memory ? target_for(row.ulp32, dtype) : 0,
-            .make = [=]() -> Body {
-              // Divisors of integers are not zero: the second input starts at 1.
-              const bool whole = dtype_is_int(dtype);
-              return [x = shared_input({count}, dtype, whole ? 0 : row.lo, row.hi),
-                      y = shared_input({count}, dtype, whole ? 1 : row.lo, row.hi + 1),
-                      call = row.call] { static_cast<void>(call(x, y)); };
-            }});
+            .bytes = bytes_each * static_cast<double>(count),
+            .ceiling = ceiling,
+            .target = kStreaming,
+            .make = [=]() -> Body { return make(count); },
+            .make_in_cache = [=]() -> Body { return on_every_thread(make(cache_count)); },
+            .bytes_in_cache = bytes_each * static_cast<double>(cache_count) * calls_in_cache()});
+}
+
+template <class Make>
+void add_cached(CaseList& list, std::string name, DType dtype, int64_t count, double bytes_each,
+                const Make& make) {
+  list.add({.name = std::move(name),
+            .dtype = std::string(dtype_name(dtype)),
+            .shape = Shape{count}.to_string(),
+            .bytes = bytes_each * static_cast<double>(count) * calls_in_cache(),
+            .make = [=]() -> Body { return on_every_thread(make(count)); }});
+}
+
+auto unary_maker(const UnaryRow& row, DType dtype) {
+  return [=](int64_t count) -> Body {
+    return
+        [x = shared_input({count}, dtype, row.lo, row.hi), call = row.call] { static_cast<void>(call(x)); };
+  };
+}
+
+auto binary_maker(const BinaryRow& row, DType dtype) {
+  return [=](int64_t count) -> Body {
+    // Divisors of integers are not zero: the second input starts at 1.
+    const bool whole = dtype_is_int(dtype);
+    return [x = shared_input({count}, dtype, whole ? 0 : row.lo, row.hi),
+            y = shared_input({count}, dtype, whole ? 1 : row.lo, row.hi + 1),
+            call = row.call] { static_cast<void>(call(x, y)); };
+  };
+}
+
+constexpr DType kUnaryDTypes[] = {DType::F32, DType::F16, DType::BF16, DType::F64};
+constexpr DType kBinaryDTypes[] = {DType::F32, DType::F16, DType::F64, DType::I32};
+constexpr DType kCompareDTypes[] = {DType::F32, DType::F16};
+bool has(const BinaryRow& row, DType dtype) { return row.integers || dtype_is_float(dtype); }
+std::string case_name(const char* group, const char* method, DType dtype) {
+  return join_text(group, method, "/", dtype_name(dtype));
 }
 
 // Writing costs more than reading, so a widening cast is held to what memory does with its own mix.
@@ -93,31 +119,44 @@ Ceiling widened(DType from, DType to) {
 }  // namespace
 
 BW_BENCH_GROUP(unary, list, sizes) {
-  for (const DType dtype : {DType::F32, DType::F16, DType::BF16, DType::F64})
+  for (const DType dtype : kUnaryDTypes)
     for (const UnaryRow& row : kUnary)
-      add_unary(list, row, dtype, "unary/", sizes.memory_elements(dtype), true);
+      add_streaming(list, case_name("unary/", row.method, dtype), dtype, Ceiling::Copy,
+                    sizes.memory_elements(dtype), sizes.cache_elements(dtype), 2 * bytes_of(dtype, 1),
+                    unary_maker(row, dtype));
 }
 
 BW_BENCH_GROUP(binary, list, sizes) {
-  for (const DType dtype : {DType::F32, DType::F16, DType::F64, DType::I32})
+  for (const DType dtype : kBinaryDTypes)
     for (const BinaryRow& row : kBinary)
-      if (row.integers || dtype_is_float(dtype))
-        add_binary(list, row, dtype, dtype, "binary/", sizes.memory_elements(dtype), true);
+      if (has(row, dtype))
+        add_streaming(list, case_name("binary/", row.method, dtype), dtype, Ceiling::Triad,
+                      sizes.memory_elements(dtype), sizes.cache_elements(dtype), 3 * bytes_of(dtype, 1),
+                      binary_maker(row, dtype));
 }
 
 BW_BENCH_GROUP(compare, list, sizes) {
-  for (const DType dtype : {DType::F32, DType::F16})
+  for (const DType dtype : kCompareDTypes)
     for (const BinaryRow& row : kCompare)
-      add_binary(list, row, dtype, DType::U8, "compare/", sizes.memory_elements(dtype), true);
+      add_streaming(list, case_name("compare/", row.method, dtype), dtype, Ceiling::Triad,
+                    sizes.memory_elements(dtype), sizes.cache_elements(dtype), 2 * bytes_of(dtype, 1) + 1,
+                    binary_maker(row, dtype));
 }
 
 BW_BENCH_GROUP(cache, list, sizes) {
-  const DType dtype = DType::F32;
-  const int64_t count = sizes.cache_elements(dtype);
-  for (const UnaryRow& row : kUnary) add_unary(list, row, dtype, "cache/unary/", count, false);
-  for (const BinaryRow& row : kBinary) add_binary(list, row, dtype, dtype, "cache/binary/", count, false);
-  for (const BinaryRow& row : kCompare)
-    add_binary(list, row, dtype, DType::U8, "cache/compare/", count, false);
+  for (const DType dtype : kUnaryDTypes)
+    for (const UnaryRow& row : kUnary)
+      add_cached(list, case_name("cache/unary/", row.method, dtype), dtype, sizes.cache_elements(dtype),
+                 2 * bytes_of(dtype, 1), unary_maker(row, dtype));
+  for (const DType dtype : kBinaryDTypes)
+    for (const BinaryRow& row : kBinary)
+      if (has(row, dtype))
+        add_cached(list, case_name("cache/binary/", row.method, dtype), dtype, sizes.cache_elements(dtype),
+                   3 * bytes_of(dtype, 1), binary_maker(row, dtype));
+  for (const DType dtype : kCompareDTypes)
+    for (const BinaryRow& row : kCompare)
+      add_cached(list, case_name("cache/compare/", row.method, dtype), dtype, sizes.cache_elements(dtype),
+                 2 * bytes_of(dtype, 1) + 1, binary_maker(row, dtype));
 }
 
 BW_BENCH_GROUP(broadcast, list, sizes) {
@@ -164,54 +203,34 @@ BW_BENCH_GROUP(cast, list, sizes) {
   };
   for (const auto& [from, to] : kPairs) {
     const int64_t count = std::min(sizes.memory_elements(from), sizes.memory_elements(to));
-    const std::string name = join_text(dtype_name(from), "_to_", dtype_name(to));
-    list.add({.name = "cast/" + name,
-              .dtype = std::string(dtype_name(from)),
-              .shape = Shape{count}.to_string(),
-              .bytes = bytes_of(from, count) + bytes_of(to, count),
-              .ceiling = widened(from, to),
-              .target = kStreaming,
-              .make = [=, source = from, result = to]() -> Body {
-                return [x = shared_input({count}, source, 0, 100), result] {
-                  static_cast<void>(x.to_dtype(result));
-                };
-              }});
+    const int64_t cached = std::min(sizes.cache_elements(from), sizes.cache_elements(to));
+    const std::string name = join_text("cast/", dtype_name(from), "_to_", dtype_name(to));
+    add_streaming(list, name, from, widened(from, to), count, cached, bytes_of(from, 1) + bytes_of(to, 1),
+                  [source = from, result = to](int64_t n) -> Body {
+                    return [x = shared_input({n}, source, 0, 100), result] {
+                      static_cast<void>(x.to_dtype(result));
+                    };
+                  });
   }
 }
 
 BW_BENCH_GROUP(affine, list, sizes) {
-  for (const DType dtype : {DType::F32, DType::F16, DType::BF16, DType::F64, DType::I32}) {
-    const int64_t count = sizes.memory_elements(dtype);
-    const std::string name(dtype_name(dtype));
-    list.add({.name = "affine/" + name,
-              .dtype = name,
-              .shape = Shape{count}.to_string(),
-              .bytes = 2 * bytes_of(dtype, count),
-              .ceiling = Ceiling::Copy,
-              .target = kStreaming,
-              .make = [=]() -> Body {
-                return [x = shared_input({count}, dtype, -100, 100)] { static_cast<void>(x.affine(3, 2)); };
-              }});
-  }
+  for (const DType dtype : {DType::F32, DType::F16, DType::BF16, DType::F64, DType::I32})
+    add_streaming(list, case_name("", "affine", dtype), dtype, Ceiling::Copy, sizes.memory_elements(dtype),
+                  sizes.cache_elements(dtype), 2 * bytes_of(dtype, 1), [=](int64_t n) -> Body {
+                    return [x = shared_input({n}, dtype, -100, 100)] { static_cast<void>(x.affine(3, 2)); };
+                  });
 }
 
 BW_BENCH_GROUP(where, list, sizes) {
-  for (const DType dtype : {DType::F32, DType::F16}) {
-    const int64_t count = sizes.memory_elements(dtype);
-    const std::string name(dtype_name(dtype));
-    list.add({.name = "where/" + name,
-              .dtype = name,
-              .shape = Shape{count}.to_string(),
-              .bytes = 3 * bytes_of(dtype, count) + bytes_of(DType::U8, count),
-              .ceiling = Ceiling::Triad,
-              .target = kStreaming,
-              .make = [=]() -> Body {
-                return [condition = shared_input({count}, DType::U8, 0, 2), x = shared_input({count}, dtype),
-                        y = shared_input({count}, dtype, -2, 2)] {
-                  static_cast<void>(condition.where_cond(x, y));
-                };
-              }});
-  }
+  for (const DType dtype : {DType::F32, DType::F16})
+    add_streaming(list, case_name("", "where", dtype), dtype, Ceiling::Triad, sizes.memory_elements(dtype),
+                  sizes.cache_elements(dtype), 3 * bytes_of(dtype, 1) + 1, [=](int64_t n) -> Body {
+                    return [condition = shared_input({n}, DType::U8, 0, 2), x = shared_input({n}, dtype),
+                            y = shared_input({n}, dtype, -2, 2)] {
+                      static_cast<void>(condition.where_cond(x, y));
+                    };
+                  });
 }
 
 }  // namespace beeswax::bench

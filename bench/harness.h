@@ -65,6 +65,10 @@ struct Case {
   double target = 0;  ///< the share of the ceiling that is asked for; 0: none
   /// Makes the inputs and returns the body. Throws what the operation throws.
   std::function<Body()> make = {};
+  /// The same on tensors that stay in a cache, and its bytes: what the operation's arithmetic reaches. Where
+  /// that is less than the ceiling, the share is taken of it.
+  std::function<Body()> make_in_cache = {};
+  double bytes_in_cache = 0;
   std::string group = {};  ///< filled in by the list
 };
 

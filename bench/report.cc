@@ -32,6 +32,11 @@ std::string rate_text(double rate, bool operations) {
 
 std::string percent(double share) { return number("%.0f%%", share * 100); }
 
+// What the share is a share of.
+const char* bound_name(const Case& one, const Result& result) {
+  return result.by_in_cache ? "in cache" : ceiling_name(one.ceiling);
+}
+
 const char* status_name(Status status) {
   return status == Status::Ok ? "ok" : status == Status::Missing ? "missing" : "failed";
 }
@@ -124,18 +129,20 @@ void print_list(std::FILE* out, const std::vector<Case>& cases) {
 
 void print_result(std::FILE* out, const Case& one, const Result& result, bool first_of_group) {
   if (first_of_group)
-    std::fprintf(out, "\n%-34s %-30s %11s %16s %18s %-8s %6s %7s\n", one.group.c_str(), "shape", "time",
-                 "rate", "ceiling", "", "share", "target");
+    std::fprintf(out, "\n%-34s %-30s %11s %16s %18s %-8s %6s %7s %7s\n", one.group.c_str(), "shape", "time",
+                 "rate", "ceiling", "", "share", "target", "memory");
   if (result.status != Status::Ok) {
     std::fprintf(out, "%-34s %-30s %s: %s\n", one.name.c_str(), one.shape.c_str(), status_name(result.status),
                  result.message.c_str());
   } else {
     const bool operations = counts_operations(one);
-    std::fprintf(out, "%-34s %-30s %11s %16s %18s %-8s %6s %7s%s\n", one.name.c_str(), one.shape.c_str(),
+    const double ceiling = result.by_in_cache ? result.in_cache : result.ceiling;
+    std::fprintf(out, "%-34s %-30s %11s %16s %18s %-8s %6s %7s %7s%s\n", one.name.c_str(), one.shape.c_str(),
                  time_text(result.median_seconds).c_str(), rate_text(result.rate, operations).c_str(),
-                 rate_text(result.ceiling, operations).c_str(), ceiling_name(one.ceiling),
+                 rate_text(ceiling, operations).c_str(), bound_name(one, result),
                  result.ceiling > 0 ? percent(result.share).c_str() : "",
                  one.target > 0 ? percent(one.target).c_str() : "",
+                 result.ceiling > 0 && !operations ? percent(result.ceiling_share).c_str() : "",
                  result.below_target(one) ? "  BELOW" : "");
   }
   std::fflush(out);
@@ -162,7 +169,7 @@ void print_summary(std::FILE* out, const Results& results) {
       const auto& [one, result] = entry;
       if (result.status == Status::Ok) {
         std::fprintf(out, "  %-34s %s of %s, target %s\n", one.name.c_str(), percent(result.share).c_str(),
-                     ceiling_name(one.ceiling), percent(one.target).c_str());
+                     bound_name(one, result), percent(one.target).c_str());
       } else {
         std::fprintf(out, "  %-34s %s\n", one.name.c_str(), result.message.c_str());
       }
@@ -222,7 +229,12 @@ std::string results_json(const Machine& machine, const Ceilings& ceilings, const
       item.add("disturbed", static_cast<int64_t>(result.disturbed));
       item.add("median_us", result.median_seconds * 1e6).add("min_us", result.min_seconds * 1e6);
       if (result.rate > 0) item.add(unit, result.rate / 1e9);
-      if (result.ceiling > 0) item.add("ceiling", result.ceiling / 1e9).add("share", result.share);
+      if (result.in_cache > 0) item.add("in_cache", result.in_cache / 1e9);
+      if (result.ceiling > 0)
+        item.add("ceiling", result.ceiling / 1e9)
+            .add("share_of", bound_name(one, result))
+            .add("share", result.share)
+            .add("ceiling_share", result.ceiling_share);
     } else {
       item.add("message", result.message);
     }

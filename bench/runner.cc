@@ -44,6 +44,7 @@ int64_t preemptions() {
 struct Sample {
   double seconds = 0;
   double ceiling_before = 0, ceiling_after = 0;
+  double in_cache = 0;      // bytes per second
   int64_t preemptions = 0;  // from the ceiling before to the one after
 };
 
@@ -58,8 +59,10 @@ std::vector<Sample> calm_ones(const std::vector<Sample>& samples, size_t enough)
 Result measure(const Case& one, Ceilings& ceilings, const Effort& effort) {
   ceilings.prepare(one.ceiling);
   const std::function<void()> body = one.make();
+  const std::function<void()> cached = one.make_in_cache ? one.make_in_cache() : Body();
   const Stopwatch total;
   const int64_t calls = calls_per_sample(body);
+  const int64_t cached_calls = cached ? calls_per_sample(cached) : 0;
   const double work = counts_operations(one) ? one.flops : one.bytes;
   const bool has_ceiling = one.ceiling != Ceiling::None;
   const auto wanted = static_cast<size_t>(effort.samples);
@@ -83,6 +86,11 @@ Result measure(const Case& one, Ceilings& ceilings, const Effort& effort) {
     for (int64_t i = 0; i < calls; ++i) body();
     sample.seconds = watch.seconds() / static_cast<double>(calls);
     hint = std::clamp(sample.seconds * static_cast<double>(calls), 1e-3, 2e-2);
+    if (cached) {
+      const Stopwatch cached_watch;
+      for (int64_t i = 0; i < cached_calls; ++i) cached();
+      sample.in_cache = one.bytes_in_cache * static_cast<double>(cached_calls) / cached_watch.seconds();
+    }
     sample.ceiling_after = last_ceiling = sample_ceiling();
     sample.preemptions = preemptions() - before;
     before = during;
@@ -90,12 +98,18 @@ Result measure(const Case& one, Ceilings& ceilings, const Effort& effort) {
     samples.push_back(sample);
   }
   const std::vector<Sample> used = calm_ones(samples, least);
-  std::vector<double> seconds, rates, ratios;
+  std::vector<double> seconds, rates, in_cache, ratios, shares;
+  size_t by_in_cache = 0;
   for (const Sample& sample : used) {
     const double ceiling = (sample.ceiling_before + sample.ceiling_after) / 2;
     seconds.push_back(sample.seconds);
     rates.push_back(ceiling);
-    if (has_ceiling) ratios.push_back(work / sample.seconds / ceiling);
+    in_cache.push_back(sample.in_cache);
+    if (!has_ceiling) continue;
+    const bool computes = cached && sample.in_cache < ceiling;
+    by_in_cache += computes ? 1 : 0;
+    ratios.push_back(work / sample.seconds / ceiling);
+    shares.push_back(work / sample.seconds / (computes ? sample.in_cache : ceiling));
   }
   Result out;
   out.samples = static_cast<int>(used.size());
@@ -104,7 +118,12 @@ Result measure(const Case& one, Ceilings& ceilings, const Effort& effort) {
   out.min_seconds = *std::min_element(seconds.begin(), seconds.end());
   out.rate = work / out.median_seconds;
   out.ceiling = median(rates);
-  if (has_ceiling) out.share = median(ratios);
+  out.in_cache = median(in_cache);
+  out.by_in_cache = 2 * by_in_cache > used.size();
+  if (has_ceiling) {
+    out.share = median(shares);
+    out.ceiling_share = median(ratios);
+  }
   return out;
 }
 

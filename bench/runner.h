@@ -20,9 +20,12 @@ struct Result {
   int disturbed = 0;    ///< in which another program took a processor from a thread of ours
   double median_seconds = 0;
   double min_seconds = 0;
-  double rate = 0;     ///< of the median: operations or bytes per second, see counts_operations()
-  double ceiling = 0;  ///< median of its samples, 0 without one
-  double share = 0;    ///< 0 without a ceiling
+  double rate = 0;           ///< of the median: operations or bytes per second, see counts_operations()
+  double ceiling = 0;        ///< median of its samples, 0 without one
+  double in_cache = 0;       ///< median rate of the case in a cache, 0 if it has none
+  bool by_in_cache = false;  ///< whether that is less than the ceiling, most of the time
+  double share = 0;          ///< of the lesser of the ceiling and the rate in a cache; 0 without a ceiling
+  double ceiling_share = 0;  ///< of the ceiling itself
   bool below_target(const Case& one) const {
     return status == Status::Ok && one.target > 0 && share < one.target;
   }
