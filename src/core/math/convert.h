@@ -66,30 +66,39 @@ BW_FN To convert_to_integer(From x) {
   }
 }
 
+/// A float whose rounding to a narrow type is the conversion of x.
 template <Narrow To, Integer From>
-BW_FN To convert_to_narrow(From x) {
+BW_FN float narrow_source(From x) {
   if constexpr (sizeof(From) <= 2) {
-    return To(static_cast<float>(x));
+    return static_cast<float>(x);
   } else if constexpr (Same<To, bf16>::kIs) {
     if constexpr (sizeof(From) == 4) {
-      return To(float_round_odd(static_cast<double>(x)));
+      return float_round_odd(static_cast<double>(x));
     } else {
       // Above 2^53 the low 16 bits only matter as "not zero".
       const uint64_t magnitude = static_cast<uint64_t>(abs(x));
       const uint64_t sticky = (magnitude | ((magnitude & 0xffffu) != 0 ? 0x10000u : 0u)) & ~uint64_t{0xffff};
       const double value = static_cast<double>(magnitude >> 53 != 0 ? sticky : magnitude);
-      return To(float_round_odd(x < 0 ? -value : value));
+      return float_round_odd(x < 0 ? -value : value);
     }
   } else {
     // f16 is infinite and f8e4m3 saturated long before 2^20, and float is exact up to there.
     constexpr From kHigh = 1 << 20;
     const From held = x > kHigh ? kHigh : x;
     if constexpr (Int<From>::kSigned) {
-      return To(static_cast<float>(held < -kHigh ? -kHigh : held));
+      return static_cast<float>(held < -kHigh ? -kHigh : held);
     } else {
-      return To(static_cast<float>(held));
+      return static_cast<float>(held);
     }
   }
+}
+template <Narrow To>
+BW_FN float narrow_source(float x) {
+  return x;
+}
+template <Narrow To>
+BW_FN float narrow_source(double x) {
+  return float_round_odd(x);
 }
 
 /// `from` as a To.
@@ -100,13 +109,7 @@ BW_FN To convert(From from) {
   } else if constexpr (Narrow<From>) {
     return convert<To>(static_cast<float>(from));  // exact
   } else if constexpr (Narrow<To>) {
-    if constexpr (Same<From, double>::kIs) {
-      return To(float_round_odd(from));
-    } else if constexpr (Same<From, float>::kIs) {
-      return To(from);
-    } else {
-      return convert_to_narrow<To>(from);
-    }
+    return To(narrow_source<To>(from));
   } else if constexpr (Floating<To>) {
     return static_cast<To>(from);
   } else if constexpr (Floating<From>) {

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// Loops of binary operations, comparisons, affine and where, over dense elements of one compute type.
+// Loops of binary operations, comparisons, affine and where, over dense elements.
 #pragma once
 
 #include "backends/cpu/isa.h"
-#include "backends/cpu/kernels/compute_type.h"
+#include "beeswax/dtype.h"
 
 namespace beeswax::cpu {
 
@@ -16,22 +16,25 @@ inline constexpr size_t kCompareOps = 0
 #include "tables/binary.def"
     ;
 
-/// out[i] = f(x[i], y[i]); returns how many elements broke the row's guard (an integer y of 0).
-using BinaryLoop = int64_t (*)(const void* x, const void* y, void* out, int64_t count);
-using CompareLoop = void (*)(const void* x, const void* y, uint8_t* out, int64_t count);
-/// out[i] = x[i] * mul + add; mul and add point to one element each.
-using AffineLoop = void (*)(const void* x, void* out, int64_t count, const void* mul, const void* add);
+/// Loops over dense elements of one dtype. `out` may be x or y; past_caches: it is 64-byte aligned and
+/// bypasses the caches (fence() of copy.h then makes it visible to other threads). out[i] = f(x[i], y[i]);
+/// returns not 0 if an element broke the row's guard (an integer y of 0).
+using BinaryLoop = int64_t (*)(const void* x, const void* y, void* out, int64_t count, bool past_caches);
+using CompareLoop = void (*)(const void* x, const void* y, uint8_t* out, int64_t count, bool past_caches);
+/// out[i] = x[i] * mul + add; mul and add point to one element each of the compute dtype.
+using AffineLoop = void (*)(const void* x, void* out, int64_t count, const void* mul, const void* add,
+                            bool past_caches);
+/// out[i] = condition[i] != 0 ? x[i] : y[i]; bits are moved, not values.
+using WhereLoop = void (*)(const void* condition, const void* x, const void* y, void* out, int64_t count,
+                           bool past_caches);
 
 struct BinaryKernels {
-  BinaryLoop loops[kComputeTypes][kBinaryOps];  ///< null where a float-only row meets an integer type
+  BinaryLoop loops[kArithmeticDTypeCount][kBinaryOps];  ///< null where a float-only row meets an integer type
 };
 struct CompareKernels {
-  CompareLoop loops[kComputeTypes][kCompareOps];
-  AffineLoop affine[kComputeTypes];
-  /// mask[i] = x[i] != 0 ? 255 : 0, by log2 of the element size.
-  void (*mask[4])(const void* x, uint8_t* mask, int64_t count);
-  /// out[i] = mask[i] ? x[i] : y[i], by log2 of the element size; bits are moved, not values.
-  void (*select[4])(const uint8_t* mask, const void* x, const void* y, void* out, int64_t count);
+  CompareLoop loops[kArithmeticDTypeCount][kCompareOps];
+  AffineLoop affine[kArithmeticDTypeCount];
+  WhereLoop where[4][4];  ///< by log2 of the element sizes: [condition][values]
 };
 
 BW_KERNEL_TABLE(BinaryKernels, binary_kernels)

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "backends/cpu/kernels/binary.h"
+#include "backends/cpu/kernels/lines.h"
 #include "beeswax/portable.h"
 
 namespace beeswax::cpu::BW_ISA {
@@ -14,58 +15,61 @@ namespace {
   };
 #include "tables/binary.def"
 
-template <class T, class Row>
-void compare_loop(const void* x, const void* y, uint8_t* out, int64_t count) {
-  const T* a = static_cast<const T*>(x);
-  const T* b = static_cast<const T*>(y);
-  for (int64_t i = 0; i < count; ++i) out[i] = Row::apply(a[i], b[i]) ? 1 : 0;
+template <class S, class Row>
+void compare_loop(const void* x, const void* y, uint8_t* out, int64_t count, bool past_caches) {
+  using T = Compute<S>;
+  map_lines(
+      out, count, past_caches,
+      [](T a, T b) __attribute__((always_inline)) { return static_cast<uint8_t>(Row::apply(a, b) ? 1 : 0); },
+      static_cast<const S*>(x), static_cast<const S*>(y));
 }
 
-template <class T>
-void affine_loop(const void* x, void* out, int64_t count, const void* mul, const void* add) {
-  const T* from = static_cast<const T*>(x);
-  T* to = static_cast<T*>(out);
+template <class S>
+void affine_loop(const void* x, void* out, int64_t count, const void* mul, const void* add,
+                 bool past_caches) {
+  using T = Compute<S>;
   const T m = *static_cast<const T*>(mul);
   const T a = *static_cast<const T*>(add);
-  for (int64_t i = 0; i < count; ++i) to[i] = static_cast<T>(from[i] * m + a);
+  map_lines(
+      static_cast<S*>(out), count, past_caches,
+      [m, a](T v) __attribute__((always_inline)) { return static_cast<T>(v * m + a); },
+      static_cast<const S*>(x));
 }
 
-template <class T>
-void mask_loop(const void* x, uint8_t* mask, int64_t count) {
-  const T* from = static_cast<const T*>(x);
-  for (int64_t i = 0; i < count; ++i) mask[i] = from[i] != 0 ? 255 : 0;
+template <class C, class S>
+void where_loop(const void* condition, const void* x, const void* y, void* out, int64_t count,
+                bool past_caches) {
+  map_lines(
+      static_cast<S*>(out), count, past_caches,
+      [](C c, S a, S b) __attribute__((always_inline)) { return c != 0 ? a : b; },
+      static_cast<const C*>(condition), static_cast<const S*>(x), static_cast<const S*>(y));
 }
 
-template <class T>
-void select_loop(const uint8_t* mask, const void* x, const void* y, void* out, int64_t count) {
-  const T* a = static_cast<const T*>(x);
-  const T* b = static_cast<const T*>(y);
-  T* to = static_cast<T*>(out);
-  for (int64_t i = 0; i < count; ++i) to[i] = mask[i] != 0 ? a[i] : b[i];
-}
-
-template <class T>
+template <class S>
 constexpr void fill_row(CompareLoop* loops) {
   size_t i = 0;
-#define BW_COMPARE(Name, ...) loops[i++] = compare_loop<T, Name##Row>;
+#define BW_COMPARE(Name, ...) loops[i++] = compare_loop<S, Name##Row>;
 #include "tables/binary.def"
+}
+
+template <class C>
+constexpr void fill_where(WhereLoop* loops) {
+  loops[0] = where_loop<C, uint8_t>;
+  loops[1] = where_loop<C, uint16_t>;
+  loops[2] = where_loop<C, uint32_t>;
+  loops[3] = where_loop<C, uint64_t>;
 }
 
 constexpr CompareKernels make_table() {
   CompareKernels table{};
-#define BW_X(Name, ctype)                                               \
-  fill_row<ctype>(table.loops[static_cast<size_t>(ComputeType::Name)]); \
-  table.affine[static_cast<size_t>(ComputeType::Name)] = affine_loop<ctype>;
-  BW_COMPUTE_TYPES(BW_X)
-#undef BW_X
-  table.mask[0] = mask_loop<uint8_t>;
-  table.mask[1] = mask_loop<uint16_t>;
-  table.mask[2] = mask_loop<uint32_t>;
-  table.mask[3] = mask_loop<uint64_t>;
-  table.select[0] = select_loop<uint8_t>;
-  table.select[1] = select_loop<uint16_t>;
-  table.select[2] = select_loop<uint32_t>;
-  table.select[3] = select_loop<uint64_t>;
+#define BW_DTYPE(Name, name, ctype, ...)                          \
+  fill_row<ctype>(table.loops[static_cast<size_t>(DType::Name)]); \
+  table.affine[static_cast<size_t>(DType::Name)] = affine_loop<ctype>;
+#include "tables/dtypes.def"
+  fill_where<uint8_t>(table.where[0]);
+  fill_where<uint16_t>(table.where[1]);
+  fill_where<uint32_t>(table.where[2]);
+  fill_where<uint64_t>(table.where[3]);
   return table;
 }
 

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// ComputeType: the types elementwise loops run in. Narrow floats widen to f32 a chunk at a time, so there is
-// one loop per operation and compute type, not per dtype.
+// ComputeType: the types that arithmetic runs in. Narrow floats compute in f32.
 #pragma once
 
 #include <cstddef>

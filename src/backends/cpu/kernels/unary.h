@@ -13,15 +13,25 @@ inline constexpr size_t kUnaryOps = 0
 #include "tables/unary.def"
     ;
 
-/// y[i] = f(x[i], param), i < count, over dense elements of one compute type; x and y may be the same.
-using UnaryLoop = void (*)(const void* x, void* y, int64_t count, double param);
+/// y[i] = f(x[i], param), i < count, over dense elements of one dtype; x and y may be the same. past_caches:
+/// y is 64-byte aligned and bypasses the caches (fence() of copy.h then makes it visible to other threads).
+using UnaryLoop = void (*)(const void* x, void* y, int64_t count, double param, bool past_caches);
 
 struct UnaryFloatKernels {
   UnaryLoop f32[kUnaryOps];
-  UnaryLoop half[kUnaryOps];  ///< the row's cheaper expression where it has one; in float
 };
 struct UnaryDoubleKernels {
   UnaryLoop f64[kUnaryOps];
+};
+/// Narrow floats, with the rows' cheaper expressions where they have one.
+struct UnaryF16Kernels {
+  UnaryLoop f16[kUnaryOps];
+};
+struct UnaryBF16Kernels {
+  UnaryLoop bf16[kUnaryOps];
+};
+struct UnaryF8Kernels {
+  UnaryLoop f8e4m3[kUnaryOps];
 };
 struct UnaryIntKernels {
   UnaryLoop loops[kComputeTypes][kUnaryOps];  ///< null for the float types and for float-only rows
@@ -29,6 +39,9 @@ struct UnaryIntKernels {
 
 BW_KERNEL_TABLE(UnaryFloatKernels, unary_float_kernels)
 BW_KERNEL_TABLE(UnaryDoubleKernels, unary_double_kernels)
+BW_KERNEL_TABLE(UnaryF16Kernels, unary_f16_kernels)
+BW_KERNEL_TABLE(UnaryBF16Kernels, unary_bf16_kernels)
+BW_KERNEL_TABLE(UnaryF8Kernels, unary_f8_kernels)
 BW_KERNEL_TABLE(UnaryIntKernels, unary_int_kernels)
 
 }  // namespace beeswax::cpu

@@ -5,6 +5,7 @@
 
 #include <cstdint>
 
+#include "backends/cpu/kernels/lines.h"
 #include "core/math/math.h"
 
 namespace beeswax::cpu::BW_ISA {
@@ -50,25 +51,43 @@ constexpr bool has_angle(const char* text) {
 #include "tables/unary.def"
 #undef BW_ROW
 
-template <class T, class Row>
-void unary_loop(const void* x, void* y, int64_t count, double param) {
-  const T* from = static_cast<const T*>(x);
-  T* to = static_cast<T*>(y);
+// The value of a row for elements of S; `small` angles only.
+template <class S, class Row, bool small>
+BW_FN Compute<S> row_value(Compute<S> x, Compute<S> p) {
+  if constexpr (kNarrow<S> && !__is_same(decltype(Row::half(x, p)), Same)) {
+    return Row::half(x, p);
+  } else if constexpr (small) {
+    return Row::apply_small(x, p);
+  } else {
+    return Row::apply(x, p);
+  }
+}
+
+template <class S, class Row>
+void unary_loop(const void* x, void* y, int64_t count, double param, bool past_caches) {
+  using T = Compute<S>;
+  const S* from = static_cast<const S*>(x);
+  S* to = static_cast<S*>(y);
   const T p = static_cast<T>(param);
-  if constexpr (Row::kHasAngle) {
+  const auto small = [p](T v) __attribute__((always_inline)) { return row_value<S, Row, true>(v, p); };
+  const auto any = [p](T v) __attribute__((always_inline)) { return row_value<S, Row, false>(v, p); };
+  if constexpr (!Row::kHasAngle) {
+    map_lines(to, count, past_caches, any, from);
+  } else if constexpr (kNarrow<S> && !__is_same(S, bf16)) {
+    map_lines(to, count, past_caches, small, from);  // finite numbers are small here, and others give NaN
+  } else {
     constexpr int64_t kBlock = 1024;
     for (int64_t begin = 0; begin < count; begin += kBlock) {
-      const int64_t end = begin + kBlock < count ? begin + kBlock : count;
+      const int64_t size = begin + kBlock < count ? kBlock : count - begin;
       m::Bits<T> large = 0;
-      for (int64_t i = begin; i < end; ++i) large |= m::is_small_angle(from[i]) ? 0u : 1u;
+      for (int64_t i = begin; i < begin + size; ++i)
+        large |= m::is_small_angle(static_cast<T>(from[i])) ? 0u : 1u;
       if (large == 0) {
-        for (int64_t i = begin; i < end; ++i) to[i] = Row::apply_small(from[i], p);
+        map_lines(to + begin, size, past_caches, small, from + begin);
       } else {
-        for (int64_t i = begin; i < end; ++i) to[i] = Row::apply(from[i], p);
+        map_lines(to + begin, size, past_caches, any, from + begin);
       }
     }
-  } else {
-    for (int64_t i = 0; i < count; ++i) to[i] = Row::apply(from[i], p);
   }
 }
 

@@ -1,0 +1,16 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "backends/cpu/kernels/unary.h"
+#include "backends/cpu/kernels/unary_rows.h"
+
+namespace beeswax::cpu::BW_ISA {
+
+const UnaryF8Kernels& unary_f8_kernels() {
+  static constexpr UnaryF8Kernels kTable = {{
+#define BW_UNARY(Name, ...) unary_loop<f8e4m3, Name##Row>,
+#define BW_UNARY_PARAM(Name, ...) unary_loop<f8e4m3, Name##Row>,
+#include "tables/unary.def"
+  }};
+  return kTable;
+}
+
+}  // namespace beeswax::cpu::BW_ISA
