@@ -128,9 +128,12 @@ void run_chunks(const std::array<const Argument*, N>& arguments, const Target& o
   constexpr int64_t kWhole = 64;
   const int64_t gathered =
       past_caches ? std::max<int64_t>(kWhole, 512 / static_cast<int64_t>(out_bytes)) : kMostRun;
-  const int64_t most = by_rows ? kTask : kMostRun;
+  const int64_t most = by_rows ? 4 * kTask : kMostRun;
 
-  parallel_ranges(nest.count, kTask, [&](int64_t begin, int64_t end) {
+  // A large result is cut into longer tasks, as long as every thread gets several.
+  const int64_t share = nest.count / (8 * ThreadPool::global().threads()) / kTask * kTask;
+  const int64_t task = past_caches ? std::clamp(share, kTask, 4 * kTask) : kTask;
+  parallel_ranges(nest.count, task, [&](int64_t begin, int64_t end) {
     if (in_place) {
       std::array<const void*, N> from;
       for (size_t k = 0; k < N; ++k)
