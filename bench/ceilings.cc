@@ -18,7 +18,7 @@ namespace {
 // Keeps results alive that nobody reads.
 std::atomic<uint64_t> sink{0};
 
-// Nominal bytes for each byte written (or read, where nothing is written).
+// Nominal bytes for each byte of the largest array.
 double bytes_moved(Ceiling ceiling) {
   switch (ceiling) {
     case Ceiling::Triad:
@@ -26,9 +26,13 @@ double bytes_moved(Ceiling ceiling) {
     case Ceiling::Copy:
       return 2;
     case Ceiling::Widen2:
+    case Ceiling::Narrow2:
       return 1.5;
     case Ceiling::Widen4:
+    case Ceiling::Narrow4:
       return 1.25;
+    case Ceiling::Narrow8:
+      return 1.125;
     default:
       return 1;
   }
@@ -37,6 +41,14 @@ double bytes_moved(Ceiling ceiling) {
 // Bytes written for each byte read.
 int64_t widening(Ceiling ceiling) {
   return ceiling == Ceiling::Widen4 ? 4 : ceiling == Ceiling::Widen2 ? 2 : 1;
+}
+
+// Bytes read for each byte written.
+int64_t narrowing(Ceiling ceiling) {
+  return ceiling == Ceiling::Narrow8   ? 8
+         : ceiling == Ceiling::Narrow4 ? 4
+         : ceiling == Ceiling::Narrow2 ? 2
+                                       : 1;
 }
 
 // Pieces of the work: small enough that a thread which loses its core for a while holds nobody up.
@@ -77,10 +89,12 @@ double Ceilings::run_bandwidth(Ceiling ceiling, size_t variant, int64_t piece) {
   const std::byte* a = array(1);
   const std::byte* b = ceiling == Ceiling::Triad ? array(2) : nullptr;
   const int64_t widen = widening(ceiling);
+  const int64_t narrow = narrowing(ceiling);
   const Stopwatch watch;
   parallel_ranges(bytes_, piece, [&](int64_t begin, int64_t end) {
-    sink.fetch_add(loop(out + begin, a + begin / widen, b == nullptr ? nullptr : b + begin, end - begin),
-                   std::memory_order_relaxed);
+    sink.fetch_add(
+        loop(out + begin / narrow, a + begin / widen, b == nullptr ? nullptr : b + begin, end - begin),
+        std::memory_order_relaxed);
   });
   return static_cast<double>(bytes_) * bytes_moved(ceiling) / watch.seconds();
 }

@@ -110,10 +110,15 @@ std::string case_name(const char* group, const char* method, DType dtype) {
   return join_text(group, method, "/", dtype_name(dtype));
 }
 
-// Writing costs more than reading, so a widening cast is held to what memory does with its own mix.
-Ceiling widened(DType from, DType to) {
-  const int times = dtype_bits(to) / dtype_bits(from);
-  return times >= 4 ? Ceiling::Widen4 : times >= 2 ? Ceiling::Widen2 : Ceiling::Copy;
+// Reading and writing cost differently, so a cast is held to what memory does with its own mix.
+Ceiling mix(int read_bits, int written_bits) {
+  const int up = written_bits / read_bits;
+  const int down = read_bits / written_bits;
+  if (up >= 2) return up >= 4 ? Ceiling::Widen4 : Ceiling::Widen2;
+  return down >= 8   ? Ceiling::Narrow8
+         : down >= 4 ? Ceiling::Narrow4
+         : down >= 2 ? Ceiling::Narrow2
+                     : Ceiling::Copy;
 }
 
 }  // namespace
@@ -138,7 +143,7 @@ BW_BENCH_GROUP(binary, list, sizes) {
 BW_BENCH_GROUP(compare, list, sizes) {
   for (const DType dtype : kCompareDTypes)
     for (const BinaryRow& row : kCompare)
-      add_streaming(list, case_name("compare/", row.method, dtype), dtype, Ceiling::Triad,
+      add_streaming(list, case_name("compare/", row.method, dtype), dtype, mix(2 * dtype_bits(dtype), 8),
                     sizes.memory_elements(dtype), sizes.cache_elements(dtype), 2 * bytes_of(dtype, 1) + 1,
                     binary_maker(row, dtype));
 }
@@ -205,8 +210,8 @@ BW_BENCH_GROUP(cast, list, sizes) {
     const int64_t count = std::min(sizes.memory_elements(from), sizes.memory_elements(to));
     const int64_t cached = std::min(sizes.cache_elements(from), sizes.cache_elements(to));
     const std::string name = join_text("cast/", dtype_name(from), "_to_", dtype_name(to));
-    add_streaming(list, name, from, widened(from, to), count, cached, bytes_of(from, 1) + bytes_of(to, 1),
-                  [source = from, result = to](int64_t n) -> Body {
+    add_streaming(list, name, from, mix(dtype_bits(from), dtype_bits(to)), count, cached,
+                  bytes_of(from, 1) + bytes_of(to, 1), [source = from, result = to](int64_t n) -> Body {
                     return [x = shared_input({n}, source, 0, 100), result] {
                       static_cast<void>(x.to_dtype(result));
                     };

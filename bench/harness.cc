@@ -35,6 +35,12 @@ const char* ceiling_name(Ceiling ceiling) {
       return "widen 2";
     case Ceiling::Widen4:
       return "widen 4";
+    case Ceiling::Narrow2:
+      return "narrow 2";
+    case Ceiling::Narrow4:
+      return "narrow 4";
+    case Ceiling::Narrow8:
+      return "narrow 8";
     case Ceiling::FmaF32:
       return "fma f32";
     case Ceiling::FmaF64:

@@ -25,11 +25,14 @@ enum class Ceiling {
   Triad,    ///< two arrays read, one written
   Widen2,   ///< one array read, two bytes written for each: the mix of a cast to twice the size
   Widen4,   ///< four bytes written for each
+  Narrow2,  ///< one byte written for each two that are read: a cast to half the size
+  Narrow4,  ///< for each four
+  Narrow8,  ///< for each eight: a comparison of two f32 tensors
   FmaF32,   ///< chains of f32 multiply-adds in registers; two operations each
   FmaF64,   ///< the same in f64
   Int8Dot,  ///< chains of 8-bit dot products in registers; two operations for each product
 };
-inline constexpr int kCeilingCount = 10;
+inline constexpr int kCeilingCount = 13;
 
 /// "copy", "f32 fma", ...; "-" for None.
 const char* ceiling_name(Ceiling ceiling);

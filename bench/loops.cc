@@ -43,6 +43,19 @@ uint64_t widen_plain(std::byte* out, const std::byte* a, const std::byte*, int64
   return 0;
 }
 
+template <int kTimes>
+uint64_t narrow_plain(std::byte* out, const std::byte* a, const std::byte*, int64_t bytes) {
+  const auto* x = reinterpret_cast<const uint64_t*>(a);
+  auto* z = reinterpret_cast<uint64_t*>(out);
+  for (int64_t i = 0; i < bytes / 8; i += 8 * kTimes)
+    for (int64_t lane = 0; lane < 8; ++lane) {
+      uint64_t sum = 0;
+      for (int64_t part = 0; part < kTimes; ++part) sum += x[i + 8 * part + lane];
+      z[i / kTimes + lane] = sum;
+    }
+  return 0;
+}
+
 uint64_t triad_plain(std::byte* out, const std::byte* a, const std::byte* b, int64_t bytes) {
   const auto* x = reinterpret_cast<const float*>(a);
   const auto* y = reinterpret_cast<const float*>(b);
@@ -131,6 +144,36 @@ __attribute__((always_inline)) inline uint64_t sum_words(const V& v) {
       STREAM(out + i + (BYTES), v);                                                                        \
       STREAM(out + i + 2 * (BYTES), v);                                                                    \
       STREAM(out + i + 3 * (BYTES), v);                                                                    \
+    }                                                                                                      \
+    _mm_sfence();                                                                                          \
+    return 0;                                                                                              \
+  }                                                                                                        \
+  __attribute__((target(TARGET))) uint64_t narrow_2_##suffix(std::byte* out, const std::byte* a,           \
+                                                             const std::byte*, int64_t bytes) {            \
+    for (int64_t i = 0; i < bytes; i += 2 * (BYTES)) {                                                     \
+      V v = LOAD(a + i);                                                                                   \
+      for (int64_t part = 1; part < 2; ++part) v = ADD64(v, LOAD(a + i + part * (BYTES)));                 \
+      STREAM(out + i / 2, v);                                                                              \
+    }                                                                                                      \
+    _mm_sfence();                                                                                          \
+    return 0;                                                                                              \
+  }                                                                                                        \
+  __attribute__((target(TARGET))) uint64_t narrow_4_##suffix(std::byte* out, const std::byte* a,           \
+                                                             const std::byte*, int64_t bytes) {            \
+    for (int64_t i = 0; i < bytes; i += 4 * (BYTES)) {                                                     \
+      V v = LOAD(a + i);                                                                                   \
+      for (int64_t part = 1; part < 4; ++part) v = ADD64(v, LOAD(a + i + part * (BYTES)));                 \
+      STREAM(out + i / 4, v);                                                                              \
+    }                                                                                                      \
+    _mm_sfence();                                                                                          \
+    return 0;                                                                                              \
+  }                                                                                                        \
+  __attribute__((target(TARGET))) uint64_t narrow_8_##suffix(std::byte* out, const std::byte* a,           \
+                                                             const std::byte*, int64_t bytes) {            \
+    for (int64_t i = 0; i < bytes; i += 8 * (BYTES)) {                                                     \
+      V v = LOAD(a + i);                                                                                   \
+      for (int64_t part = 1; part < 8; ++part) v = ADD64(v, LOAD(a + i + part * (BYTES)));                 \
+      STREAM(out + i / 8, v);                                                                              \
     }                                                                                                      \
     _mm_sfence();                                                                                          \
     return 0;                                                                                              \
@@ -238,13 +281,16 @@ std::vector<MemoryVariant> memory_variants(Ceiling ceiling) {
   if (ceiling == Ceiling::Write) out.push_back({"memset", write_plain});
 #if defined(__x86_64__)
   const cpu::Isa level = cpu::isa();
-#define BW_ADD(suffix, streaming, cached)                                        \
-  if (ceiling == Ceiling::Read) out.push_back({"loads " cached, read_##suffix}); \
-  if (ceiling == Ceiling::Write) out.push_back({streaming, write_##suffix});     \
-  if (ceiling == Ceiling::Copy) out.push_back({streaming, copy_##suffix});       \
-  if (ceiling == Ceiling::Widen2) out.push_back({streaming, widen_2_##suffix});  \
-  if (ceiling == Ceiling::Widen4) out.push_back({streaming, widen_4_##suffix});  \
-  if (ceiling == Ceiling::Triad) out.push_back({streaming, triad_##suffix});     \
+#define BW_ADD(suffix, streaming, cached)                                         \
+  if (ceiling == Ceiling::Read) out.push_back({"loads " cached, read_##suffix});  \
+  if (ceiling == Ceiling::Write) out.push_back({streaming, write_##suffix});      \
+  if (ceiling == Ceiling::Copy) out.push_back({streaming, copy_##suffix});        \
+  if (ceiling == Ceiling::Widen2) out.push_back({streaming, widen_2_##suffix});   \
+  if (ceiling == Ceiling::Widen4) out.push_back({streaming, widen_4_##suffix});   \
+  if (ceiling == Ceiling::Narrow2) out.push_back({streaming, narrow_2_##suffix}); \
+  if (ceiling == Ceiling::Narrow4) out.push_back({streaming, narrow_4_##suffix}); \
+  if (ceiling == Ceiling::Narrow8) out.push_back({streaming, narrow_8_##suffix}); \
+  if (ceiling == Ceiling::Triad) out.push_back({streaming, triad_##suffix});      \
   if (ceiling == Ceiling::Triad) out.push_back({"stores " cached, triad_cached_##suffix});
   if (level == cpu::Isa::base) {
     BW_ADD(sse2, "streaming stores 128", "128")
@@ -261,6 +307,9 @@ std::vector<MemoryVariant> memory_variants(Ceiling ceiling) {
   if (ceiling == Ceiling::Triad) out.push_back({"plain", triad_plain});
   if (ceiling == Ceiling::Widen2) out.push_back({"plain", widen_plain<2>});
   if (ceiling == Ceiling::Widen4) out.push_back({"plain", widen_plain<4>});
+  if (ceiling == Ceiling::Narrow2) out.push_back({"plain", narrow_plain<2>});
+  if (ceiling == Ceiling::Narrow4) out.push_back({"plain", narrow_plain<4>});
+  if (ceiling == Ceiling::Narrow8) out.push_back({"plain", narrow_plain<8>});
 #endif
   return out;
 }

@@ -10,6 +10,7 @@
 namespace beeswax::bench {
 
 /// out[0, bytes) from a and b, whichever the ceiling uses; bytes is a multiple of 4096, all 64-byte aligned.
+/// A narrowing loop reads `bytes` and writes a part of that.
 /// What is only read is reduced to the result, so that no read can be left out.
 using MemoryLoop = uint64_t (*)(std::byte* out, const std::byte* a, const std::byte* b, int64_t bytes);
 struct MemoryVariant {

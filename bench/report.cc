@@ -41,9 +41,9 @@ const char* status_name(Status status) {
   return status == Status::Ok ? "ok" : status == Status::Missing ? "missing" : "failed";
 }
 
-constexpr Ceiling kAll[] = {Ceiling::Read,   Ceiling::Write,  Ceiling::Copy,
-                            Ceiling::Triad,  Ceiling::Widen2, Ceiling::Widen4,
-                            Ceiling::FmaF32, Ceiling::FmaF64, Ceiling::Int8Dot};
+constexpr Ceiling kAll[] = {Ceiling::Read,    Ceiling::Write,  Ceiling::Copy,    Ceiling::Triad,
+                            Ceiling::Widen2,  Ceiling::Widen4, Ceiling::Narrow2, Ceiling::Narrow4,
+                            Ceiling::Narrow8, Ceiling::FmaF32, Ceiling::FmaF64,  Ceiling::Int8Dot};
 
 // A JSON object under construction; values are written as they come.
 class Object {
