@@ -4,6 +4,7 @@
 #include <array>
 
 #include "core/fail.h"
+#include "text/bpe.h"
 #include "text/spm.h"
 
 namespace beeswax::models {
@@ -48,29 +49,53 @@ int32_t token_id(const io::GgufFile& file, std::string_view role) {
 constexpr std::array<std::string_view, 6> kEndOfTurn = {"<|eot_id|>",    "<|im_end|>",    "<|end|>",
                                                         "<end_of_turn>", "<|endoftext|>", "<|eom_id|>"};
 
-}  // namespace
+// Llama 3's vocabularies begin with a bos token and take whole words as pieces, without files saying so.
+bool is_llama3(std::string_view pre) { return pre == "llama-bpe" || pre == "llama-v3" || pre == "llama3"; }
+bool begins_with_bos(const io::GgufFile& file) {
+  return is_llama3(file.get_string("tokenizer.ggml.pre", "default"));
+}
 
-std::unique_ptr<text::Tokenizer> load_tokenizer(const io::GgufFile& file) {
-  const std::string model = file.get_string("tokenizer.ggml.model");
-  if (model != "llama")
-    fail(ErrorKind::Unsupported, "load", file.name(), " has a tokenizer of kind '", model,
-         "'; this version has: llama (SentencePiece)");
-  std::vector<text::Piece> pieces = read_pieces(file);
+text::SpecialTokens read_special(const io::GgufFile& file, const std::vector<text::Piece>& pieces, bool spm) {
   text::SpecialTokens special;
   special.bos = token_id(file, "bos");
   special.eos = token_id(file, "eos");
   special.unknown = token_id(file, "unknown");
   special.pad = token_id(file, "padding");
-  special.add_bos = file.get_bool("tokenizer.ggml.add_bos_token", true);
+  special.add_bos = file.get_bool("tokenizer.ggml.add_bos_token", spm || begins_with_bos(file));
   special.add_eos = file.get_bool("tokenizer.ggml.add_eos_token", false);
-  special.add_space_prefix = file.get_bool("tokenizer.ggml.add_space_prefix", true);
+  special.add_space_prefix = file.get_bool("tokenizer.ggml.add_space_prefix", spm);
   if (special.eos >= 0) special.stop.push_back(special.eos);
   for (size_t i = 0; i < pieces.size(); ++i)
     for (const std::string_view end : kEndOfTurn)
       if (pieces[i].kind == text::PieceKind::Control && pieces[i].text == end &&
           static_cast<int32_t>(i) != special.eos)
         special.stop.push_back(static_cast<int32_t>(i));
-  return std::make_unique<text::SpmTokenizer>(text::Vocabulary(std::move(pieces), std::move(special)));
+  return special;
+}
+
+std::vector<std::string_view> read_merges(const io::GgufFile& file) {
+  const io::GgufValue* value = file.find("tokenizer.ggml.merges");
+  const auto* merges = value == nullptr ? nullptr : value->as_strings();
+  if (merges == nullptr)
+    fail(ErrorKind::Format, "load", file.name(), " has no merges ('tokenizer.ggml.merges')");
+  return *merges;
+}
+
+}  // namespace
+
+std::unique_ptr<text::Tokenizer> load_tokenizer(const io::GgufFile& file) {
+  const std::string model = file.get_string("tokenizer.ggml.model");
+  if (model != "llama" && model != "gpt2")
+    fail(ErrorKind::Unsupported, "load", file.name(), " has a tokenizer of kind '", model,
+         "'; this version has: llama (SentencePiece), gpt2 (byte-level BPE)");
+  std::vector<text::Piece> pieces = read_pieces(file);
+  const bool spm = model == "llama";
+  text::SpecialTokens special = read_special(file, pieces, spm);
+  text::Vocabulary vocabulary(std::move(pieces), std::move(special));
+  if (spm) return std::make_unique<text::SpmTokenizer>(std::move(vocabulary));
+  const std::string pre = file.get_string("tokenizer.ggml.pre", "default");
+  return std::make_unique<text::BpeTokenizer>(std::move(vocabulary), read_merges(file),
+                                              text::PreTokenizer::named(pre), is_llama3(pre));
 }
 
 }  // namespace beeswax::models
