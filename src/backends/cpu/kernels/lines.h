@@ -204,7 +204,15 @@ struct Padded {
 
 template <class S, int64_t n, class F, class... X>
 BW_FN void compute(Outputs<S, n>& out, F f, const Inputs<X, n>&... x) {
-  for (int64_t j = 0; j < n; ++j) out.value[j] = f(x.value[j]...);
+  if constexpr (n > 16) {
+    for (int64_t j = 0; j < n; ++j) out.value[j] = f(x.value[j]...);
+  } else {
+    // GCC unrolls so short a loop before it looks for vectors, and then misses some.
+#if !defined(__clang__)
+#pragma GCC unroll 1
+#endif
+    for (int64_t j = 0; j < n; ++j) out.value[j] = f(x.value[j]...);
+  }
 }
 
 /// y[i] = f(x[i]...) in the compute types, rounded once. y is one of the x or apart from them. past_caches: y

@@ -27,7 +27,7 @@ constexpr bool has_angle(const char* text) {
   return mentions(text, "m::sin(") || mentions(text, "m::cos(") || mentions(text, "m::tan(");
 }
 
-#define BW_ROW(Name, expr, half_expr)                                                                 \
+#define BW_ROW(Name, expr, half_expr, has_param)                                                      \
   struct Name##Row {                                                                                  \
     template <class T>                                                                                \
     BW_MEMBER_FN static T apply(T x, [[maybe_unused]] T p) {                                          \
@@ -39,6 +39,7 @@ constexpr bool has_angle(const char* text) {
       namespace m = small_angles;                                                                     \
       return static_cast<T>(expr);                                                                    \
     }                                                                                                 \
+    static constexpr bool kHasParam = has_param;                                                      \
     static constexpr bool kHasAngle = has_angle(#expr);                                               \
     template <class T>                                                                                \
     BW_MEMBER_FN static auto half([[maybe_unused]] T x, [[maybe_unused]] T p) {                       \
@@ -46,8 +47,8 @@ constexpr bool has_angle(const char* text) {
       return half_expr;                                                                               \
     }                                                                                                 \
   };
-#define BW_UNARY(Name, method, dtypes, expr, half, ...) BW_ROW(Name, expr, half)
-#define BW_UNARY_PARAM(Name, method, param, dtypes, expr, half, ...) BW_ROW(Name, expr, half)
+#define BW_UNARY(Name, method, dtypes, expr, half, ...) BW_ROW(Name, expr, half, false)
+#define BW_UNARY_PARAM(Name, method, param, dtypes, expr, half, ...) BW_ROW(Name, expr, half, true)
 #include "tables/unary.def"
 #undef BW_ROW
 
@@ -69,14 +70,28 @@ void unary_loop(const void* x, void* y, int64_t count, double param, bool past_c
   const S* from = static_cast<const S*>(x);
   S* to = static_cast<S*>(y);
   const T p = static_cast<T>(param);
-  const auto small = [p](T v) __attribute__((always_inline)) { return row_value<S, Row, true>(v, p); };
-  const auto any = [p](T v) __attribute__((always_inline)) { return row_value<S, Row, false>(v, p); };
-  if constexpr (!Row::kHasAngle) {
+  [[maybe_unused]] const auto small = [p](T v) __attribute__((always_inline)) {
+    return row_value<S, Row, true>(v, p);
+  };
+  [[maybe_unused]] const auto any = [p](T v) __attribute__((always_inline)) {
+    return row_value<S, Row, false>(v, p);
+  };
+  constexpr int64_t kBlock = 1024;
+  if constexpr (Row::kHasParam) {
+    // As an array: conditions on one parameter for all elements would stay branches, and those do not
+    // vectorize.
+    alignas(64) T params[kBlock];
+    for (int64_t i = 0; i < (count < kBlock ? count : kBlock); ++i) params[i] = p;
+    for (int64_t begin = 0; begin < count; begin += kBlock)
+      map_lines(
+          to + begin, begin + kBlock < count ? kBlock : count - begin, past_caches,
+          [](T v, T q) __attribute__((always_inline)) { return row_value<S, Row, false>(v, q); },
+          from + begin, static_cast<const T*>(params));
+  } else if constexpr (!Row::kHasAngle) {
     map_lines(to, count, past_caches, any, from);
   } else if constexpr (kNarrow<S> && !__is_same(S, bf16)) {
     map_lines(to, count, past_caches, small, from);  // finite numbers are small here, and others give NaN
   } else {
-    constexpr int64_t kBlock = 1024;
     for (int64_t begin = 0; begin < count; begin += kBlock) {
       const int64_t size = begin + kBlock < count ? kBlock : count - begin;
       m::Bits<T> large = 0;
