@@ -7,8 +7,10 @@ target_compile_options(bw_flags INTERFACE
   -ffp-contract=off     # a*b+c is two roundings unless fma is written (promise: the same bits everywhere)
   -fwrapv               # integer arithmetic wraps
   -fno-math-errno       # sqrt is an instruction, not a call
-  # Branch-free code joins conditions with & and |; clang asks for && and for parentheses.
+  # Branch-free code joins conditions with & and |; clang asks for && and for parentheses. The stable_sort of
+  # libstdc++ 12 calls a function that its header deprecates, and clang blames the caller.
   $<$<CXX_COMPILER_ID:Clang>:-Wno-bitwise-instead-of-logical -Wno-bitwise-conditional-parentheses>
+  $<$<CXX_COMPILER_ID:Clang>:-Wno-deprecated-declarations>
   -ffile-prefix-map=${PROJECT_SOURCE_DIR}/=  # no path of the building machine in the binary
 )
 if(BW_SANITIZE)
