@@ -79,7 +79,7 @@ BW_FN void turn(T* out, const T* from, int64_t from_col) {
   for (int i = 0; i < kN; ++i) __builtin_memcpy(out + i * kLine<T>, &x[i], 16);
 }
 
-BW_FN void write_line(void* out, const void* line, bool past_caches) {
+BW_FN void write_line(void* out, const void* line, [[maybe_unused]] bool past_caches) {
 #if defined(__x86_64__)
   if (past_caches) {
     for (int part = 0; part < 4; ++part)
