@@ -3,6 +3,7 @@
 #include <cstring>
 
 #include "backends/cpu/backend.h"
+#include "backends/cpu/byte_sort.h"
 #include "backends/cpu/kernels/sort.h"
 #include "backends/cpu/nest.h"
 #include "backends/cpu/radix.h"
@@ -26,6 +27,7 @@ struct Rows {
 
 constexpr int64_t kBlock = 1024;           // elements packed at once for a selection
 constexpr int64_t kGrain = 1 << 15;        // elements in one task
+constexpr int64_t kLeastCounted = 64;      // 8-bit elements in a row from which counting values pays
 constexpr int64_t kParallelRow = 1 << 16;  // from this length on, all threads work on a row
 
 template <class Item>
@@ -74,35 +76,75 @@ void sort_long_row(const Rows& rows, const std::byte* x, int64_t row, Item* scra
   write(rows, x, row, parallel_radix_sort(scratch, scratch + rows.length, rows.length, rows.key_bytes()));
 }
 
-template <class Item>
-void sort_rows(const Rows& rows, const Layout& layout) {
-  const int last = layout.rank() - 1;
-  Layout outer = layout;
-  outer = outer.narrow(last, 0, 1);
-  const Nest<1> nest({&outer});
-  const int64_t stride = layout.stride(last);
-  const bool dense = stride == 1 || rows.length == 1;
-  const auto row_bytes = static_cast<size_t>(rows.length) * rows.bytes;
-  const auto run = [&](int64_t begin, int64_t end, auto&& sort_one) {
-    const Scratch<Item> scratch(scratch_items<Item>(rows));
-    const Scratch<std::byte> copy(dense ? 0 : static_cast<int64_t>(row_bytes));
-    NestPosition<1> position(nest, begin);
-    for (int64_t row = begin; row < end; ++row) {
-      const std::byte* x = rows.x + position.offset(0) * static_cast<int64_t>(rows.bytes);
+// Calls sort_one(x, row) for every row x, dense, of a range of rows.
+class RowRange {
+ public:
+  RowRange(const Rows& rows, const Layout& layout)
+      : rows_(rows),
+        outer_(layout.narrow(layout.rank() - 1, 0, 1)),
+        nest_({&outer_}),
+        stride_(layout.stride(layout.rank() - 1)) {}
+  int64_t count() const { return nest_.count; }
+
+  template <class SortOne>
+  void run(int64_t begin, int64_t end, SortOne&& sort_one) const {
+    const bool dense = stride_ == 1 || rows_.length == 1;
+    const Scratch<std::byte> copy(dense ? 0 : rows_.length * static_cast<int64_t>(rows_.bytes));
+    NestPosition<1> position(nest_, begin);
+    for (int64_t row = begin; row < end; ++row, position.advance(1)) {
+      const std::byte* x = rows_.x + position.offset(0) * static_cast<int64_t>(rows_.bytes);
       if (!dense) {
-        copy_kernels().gather[size_class(rows.bytes)](copy.data(), x, stride, rows.length);
+        copy_kernels().gather[size_class(rows_.bytes)](copy.data(), x, stride_, rows_.length);
         x = copy.data();
       }
-      sort_one(rows, x, row, scratch.data());
-      position.advance(1);
+      sort_one(x, row);
     }
-  };
-  if (rows.length >= kParallelRow && nest.count < ThreadPool::global().threads() && !selects(rows)) {
-    run(0, nest.count, sort_long_row<Item>);
-    return;
   }
-  const int64_t grain = std::max<int64_t>(1, kGrain / std::max<int64_t>(rows.length, 1));
-  parallel_ranges(nest.count, grain, [&](int64_t begin, int64_t end) { run(begin, end, sort_row<Item>); });
+  /// All threads on one row after another, or on ranges of rows.
+  bool rows_in_turn() const {
+    return rows_.length >= kParallelRow && count() < ThreadPool::global().threads() && !selects(rows_);
+  }
+  int64_t grain() const { return std::max<int64_t>(1, kGrain / std::max<int64_t>(rows_.length, 1)); }
+
+ private:
+  const Rows& rows_;
+  Layout outer_;
+  Nest<1> nest_;
+  int64_t stride_;
+};
+
+void sort_byte_rows(const Rows& rows, const Layout& layout) {
+  const ByteOrder order(rows.dtype, rows.ascending);
+  const RowRange all(rows, layout);
+  const auto run = [&](int64_t begin, int64_t end, int64_t blocks) {
+    const Scratch<uint32_t> ids(rows.keep < rows.length ? rows.length : 0);
+    all.run(begin, end, [&](const std::byte* x, int64_t row) {
+      auto* values = reinterpret_cast<uint8_t*>(rows.values);
+      sort_bytes(order, reinterpret_cast<const uint8_t*>(x), rows.length, rows.keep, blocks,
+                 rows.ids + row * rows.keep, values == nullptr ? nullptr : values + row * rows.keep,
+                 ids.data());
+    });
+  };
+  if (all.rows_in_turn()) {
+    run(0, all.count(), ThreadPool::global().threads());
+  } else {
+    parallel_ranges(all.count(), all.grain(), [&](int64_t begin, int64_t end) { run(begin, end, 1); });
+  }
+}
+
+template <class Item>
+void sort_rows(const Rows& rows, const Layout& layout) {
+  const RowRange all(rows, layout);
+  const auto run = [&](int64_t begin, int64_t end, auto&& sort_one) {
+    const Scratch<Item> scratch(scratch_items<Item>(rows));
+    all.run(begin, end, [&](const std::byte* x, int64_t row) { sort_one(rows, x, row, scratch.data()); });
+  };
+  if (all.rows_in_turn()) {
+    run(0, all.count(), sort_long_row<Item>);
+  } else {
+    parallel_ranges(all.count(), all.grain(),
+                    [&](int64_t begin, int64_t end) { run(begin, end, sort_row<Item>); });
+  }
 }
 
 }  // namespace
@@ -117,7 +159,9 @@ void CpuBackend::sort(const Operand& x, bool ascending, const Target& values, co
                   ascending,
                   values.storage == nullptr ? nullptr : values.data(),
                   reinterpret_cast<uint32_t*>(ids.data())};
-  if (rows.bytes == 8) {
+  if (rows.bytes == 1 && rows.length > kLeastCounted && !selects(rows)) {
+    sort_byte_rows(rows, *x.layout);
+  } else if (rows.bytes == 8) {
     sort_rows<WideItem>(rows, *x.layout);
   } else {
     sort_rows<NarrowItem>(rows, *x.layout);
