@@ -23,6 +23,7 @@ except ImportError:
     sys.exit(2)
 
 DTYPES = {"f32": np.float32, "f64": np.float64, "f16": np.float16, "i64": np.int64, "i32": np.int32, "u8": np.uint8}
+ABOUT = {}  # the machine and the commit of ours
 SHAPES = {"1e6": (1000000,), "rows": (1024, 1024)}
 
 
@@ -47,7 +48,9 @@ def ours(program, name, threads):
     done = subprocess.run(command, capture_output=True, text=True, check=False)
     if done.returncode != 0:
         raise SystemExit(f"sort_numpy: {' '.join(command)} failed:\n{done.stderr}")
-    return json.loads(done.stdout)["cases"][0]["median_us"] / 1e6
+    measured = json.loads(done.stdout)
+    ABOUT.update({key: measured[key] for key in ("device", "isa", "threads", "commit", "dirty", "date")})
+    return measured["cases"][0]["median_us"] / 1e6
 
 
 def theirs(call, data, kind):
@@ -67,6 +70,7 @@ def main():
     parser.add_argument("--rounds", type=int, default=5, help="rounds of every case (default: %(default)s)")
     parser.add_argument("--threads", type=int, default=0, help="threads of ours (default: as bw_bench chooses)")
     parser.add_argument("--limit", type=float, default=1.2, help="highest ratio accepted (default: %(default)s)")
+    parser.add_argument("--json", help="write the results there, too")
     options = parser.parse_args()
     if not pathlib.Path(options.program).exists():
         print(f"sort_numpy: {options.program} is not built: cmake --build build --target bw_bench", file=sys.stderr)
@@ -74,6 +78,7 @@ def main():
     print(f"numpy {np.__version__}; {options.rounds} rounds; ratio = our time / NumPy's time")
     print(f"{'case':<24} {'ours':>10} {'stable':>10} {'default':>10} {'/stable':>8} {'/default':>8}")
     above = []
+    results = []
     for name, call, shape, dtype in cases(options.filter):
         data = inputs(shape, dtype)
         rounds = [(theirs(call, data, "stable"), ours(options.program, name, options.threads),
@@ -84,8 +89,16 @@ def main():
         mark = "  ABOVE" if to_stable > options.limit else ""
         print(f"{name:<24} {mine * 1e3:>7.2f} ms {stable * 1e3:>7.2f} ms {default * 1e3:>7.2f} ms "
               f"{to_stable:>8.2f} {to_default:>8.2f}{mark}", flush=True)
+        results.append({"name": name, "ours_us": round(mine * 1e6, 1), "stable_us": round(stable * 1e6, 1),
+                        "default_us": round(default * 1e6, 1), "to_stable": round(to_stable, 3),
+                        "to_default": round(to_default, 3)})
         if mark:
             above.append(name)
+    if options.json:
+        about = {**ABOUT, "numpy": np.__version__, "rounds": options.rounds}
+        lines = ",\n".join("    " + json.dumps(result) for result in results)
+        head = json.dumps(about, indent=2)[:-2]
+        pathlib.Path(options.json).write_text(f'{head},\n  "cases": [\n{lines}\n  ]\n}}\n', encoding="utf-8")
     if above:
         print(f"above {options.limit}: {', '.join(above)}")
     return 1 if above else 0
