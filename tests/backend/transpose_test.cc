@@ -54,7 +54,7 @@ void check(size_t size_class, int64_t rows, int64_t cols, int64_t shift, bool pa
 
 TEST_P(TransposeLoop, MovesEveryElement) {
   for (const auto& [rows, cols] : std::vector<std::pair<int64_t, int64_t>>{
-           {1, 1}, {8, 8}, {16, 16}, {64, 64}, {65, 63}, {15, 130}, {200, 40}, {513, 70}, {1100, 65}}) {
+           {1, 1}, {8, 8}, {16, 16}, {64, 64}, {65, 63}, {15, 130}, {200, 40}, {513, 70}, {1100, 150}}) {
     for (const bool past_caches : {false, true}) {
       for (const int64_t shift : {0, 1}) {
         check<uint8_t>(0, rows, cols, shift, past_caches);
@@ -80,6 +80,43 @@ TEST(TransposedCopy, ManyTasks) {
   for (int64_t p = 0; p < planes; ++p)
     for (int64_t c = 0; c < cols; ++c)
       for (int64_t r = 0; r < rows; ++r, ++at) ASSERT_EQ(got[at], (p * rows + r) * cols + c);
+}
+
+// Results beyond the caches, in short runs, long runs and runs with gaps.
+TEST(LargeCopy, ViewsAndParts) {
+  const int64_t a = 800, b = 100, c = 120;
+  std::vector<int32_t> numbers(static_cast<size_t>(a * b * c));
+  std::iota(numbers.begin(), numbers.end(), 0);
+  const Tensor x = Tensor::from_vec(numbers, {a, b, c});
+  const auto expect = [](const std::vector<int32_t>& got, const Shape& shape, auto&& value) {
+    ASSERT_EQ(static_cast<int64_t>(got.size()), shape.elem_count());
+    size_t at = 0;
+    for (int64_t i = 0; i < shape[0]; ++i)
+      for (int64_t j = 0; j < shape[1]; ++j)
+        for (int64_t k = 0; k < shape[2]; ++k, ++at)
+          ASSERT_EQ(got[at], value(i, j, k)) << i << " " << j << " " << k;
+  };
+  const auto number = [=](int64_t i, int64_t j, int64_t k) {
+    return static_cast<int32_t>((i * b + j) * c + k);
+  };
+  const auto copied = [](const Tensor& view) { return view.contiguous().to_vec<int32_t>(); };
+  expect(copied(x.narrow(2, 3, 101)), {a, b, 101},
+         [&](int64_t i, int64_t j, int64_t k) { return number(i, j, k + 3); });
+  expect(copied(x.narrow(1, 7, 90)), {a, 90, c},
+         [&](int64_t i, int64_t j, int64_t k) { return number(i, j + 7, k); });
+  expect(copied(x.transpose(0, 1)), {b, a, c},
+         [&](int64_t i, int64_t j, int64_t k) { return number(j, i, k); });
+  for (const int64_t step : {2, 3, 4}) {
+    const Tensor part = x.reshape({a * b * c / step, step}).narrow(1, 1, 1).reshape({a, b, c / step});
+    expect(copied(part), {a, b, c / step},
+           [&](int64_t i, int64_t j, int64_t k) { return number(i, j, step * k + 1); });
+  }
+  const Tensor row = x.narrow(0, 0, 1);
+  expect(copied(row.broadcast_as({300, b, c})), {300, b, c},
+         [&](int64_t, int64_t j, int64_t k) { return number(0, j, k); });
+  const Tensor wide = x.reshape({a * b / 4, 4, c}).reshape({a * b / 4, 4 * c});
+  expect(Tensor::cat({wide, wide}, 1).to_vec<int32_t>(), {a * b / 4, 2, 4 * c},
+         [&](int64_t i, int64_t, int64_t k) { return static_cast<int32_t>(i * 4 * c + k); });
 }
 
 }  // namespace

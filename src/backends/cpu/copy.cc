@@ -15,7 +15,9 @@ namespace {
 
 constexpr size_t kIn = 0;
 constexpr size_t kOut = 1;
-constexpr int64_t kGrain = 1 << 16;  // elements in one task
+constexpr int64_t kGrain = 1 << 16;     // elements in one task
+constexpr int64_t kLeastStream = 1024;  // bytes of a run that are streamed in place
+constexpr int64_t kPart = 2048;  // bytes put together to be streamed; small, so that reads go on meanwhile
 
 void copy_dense(std::byte* out, const std::byte* from, size_t bytes) {
   const bool past_caches = beyond_caches(bytes);
@@ -28,6 +30,14 @@ void copy_dense(std::byte* out, const std::byte* from, size_t bytes) {
       std::memcpy(out + begin, from + begin, size);
     }
   });
+}
+
+// Whether operand k lies in memory in the order of the nest, without gaps.
+bool is_dense(const Nest<2>& nest, size_t k) {
+  int64_t expected = 1;
+  for (size_t axis = nest.last() + 1; axis-- > 0; expected *= nest.dims[axis])
+    if (nest.strides[k][axis] != expected) return false;
+  return true;
 }
 
 // The axis along which the input is dense, when that is not the innermost one; else -1.
@@ -70,18 +80,65 @@ void copy_transposed(const Nest<2>& nest, int axis, std::byte* out, const std::b
   });
 }
 
+// To a dense output, run by run of the input's innermost axis.
+void copy_to_dense(const Nest<2>& nest, std::byte* out, const std::byte* from, size_t bytes) {
+  const auto size = static_cast<int64_t>(bytes);
+  const auto gather = copy_kernels().gather[size_class(bytes)];
+  const auto stream = copy_kernels().stream;
+  const int64_t stride = nest.strides[kIn][nest.last()];
+  const bool past_caches = beyond_caches(static_cast<size_t>(nest.count) * bytes);
+  const bool whole_runs = stride == 1 && nest.inner() * size >= kLeastStream;
+  parallel_ranges(nest.count, kGrain, [&](int64_t begin, int64_t end) {
+    NestPosition<2> position(nest, begin);
+    std::byte* y = out + begin * size;
+    if (past_caches && !whole_runs) {
+      // Short runs, or runs with gaps, are put together before they are streamed.
+      DenseWriter writer(y, true);
+      for (int64_t at = begin; at < end;) {
+        const int64_t count = std::min(end - at, kPart / size);
+        writer.write(count * size,
+                     [&](std::byte* part) { gather_run(nest, position, kIn, from, bytes, part, count); });
+        position.skip(count);
+        at += count;
+      }
+      return;
+    }
+    for (int64_t left = end - begin; left > 0;) {
+      const int64_t run = std::min(left, position.left());
+      const std::byte* x = from + position.offset(kIn) * size;
+      const auto run_bytes = static_cast<size_t>(run * size);
+      if (stride != 1) {
+        gather(y, x, stride, run);
+      } else if (past_caches) {
+        stream(y, x, run_bytes);
+      } else {
+        std::memcpy(y, x, run_bytes);
+      }
+      y += run_bytes;
+      left -= run;
+      position.advance(run);
+    }
+    if (past_caches) copy_kernels().fence();
+  });
+}
+
 void copy_strided(const Nest<2>& nest, std::byte* out, const std::byte* from, size_t bytes) {
   const CopyKernels& kernels = copy_kernels();
   const size_t size = size_class(bytes);
   const int64_t in_stride = nest.strides[kIn][nest.last()];
   const int64_t out_stride = nest.strides[kOut][nest.last()];
+  const bool past_caches = out_stride == 1 && in_stride == 1 &&
+                           nest.inner() * static_cast<int64_t>(bytes) >= kLeastStream &&
+                           beyond_caches(static_cast<size_t>(nest.count) * bytes);
   parallel_ranges(nest.count, kGrain, [&](int64_t begin, int64_t end) {
     NestPosition<2> position(nest, begin);
     for (int64_t left = end - begin; left > 0;) {
       const int64_t run = std::min(left, position.left());
       const std::byte* x = from + position.offset(kIn) * static_cast<int64_t>(bytes);
       std::byte* y = out + position.offset(kOut) * static_cast<int64_t>(bytes);
-      if (out_stride == 1 && in_stride == 1) {
+      if (past_caches) {
+        kernels.stream(y, x, static_cast<size_t>(run) * bytes);
+      } else if (out_stride == 1 && in_stride == 1) {
         std::memcpy(y, x, static_cast<size_t>(run) * bytes);
       } else if (out_stride == 1) {
         kernels.gather[size](y, x, in_stride, run);
@@ -95,6 +152,7 @@ void copy_strided(const Nest<2>& nest, std::byte* out, const std::byte* from, si
       left -= run;
       position.advance(run);
     }
+    if (past_caches) kernels.fence();
   });
 }
 
@@ -112,6 +170,8 @@ void CpuBackend::copy(const Operand& x, const Target& out) {
     copy_dense(out.data(), x.data(), static_cast<size_t>(nest.count) * bytes);
   } else if (const int axis = transposed_axis(nest); axis >= 0) {
     copy_transposed(nest, axis, out.data(), x.data(), bytes);
+  } else if (is_dense(nest, kOut)) {
+    copy_to_dense(nest, out.data(), x.data(), bytes);
   } else {
     copy_strided(nest, out.data(), x.data(), bytes);
   }
