@@ -7,6 +7,7 @@
 namespace beeswax::cli {
 
 void add_devices(CLI::App& app);
+void add_inspect(CLI::App& app);
 void add_run(CLI::App& app);
 void add_demo(CLI::App& app);
 

@@ -13,6 +13,7 @@ constexpr const char* kExamples =
     "\nExamples:\n"
     "  beeswax demo                 compute something with tensors and show the speed\n"
     "  beeswax run model.gguf -p 'Once upon a time'\n"
+    "  beeswax inspect model.gguf   what a model file holds\n"
     "  beeswax devices              what this machine offers\n"
     "  beeswax devices --json       the same for a program\n"
     "\nExit status: 0 done, 2 wrong arguments, 3 not supported, 4 out of memory, 5 device, 6 file, 7 "
@@ -28,6 +29,7 @@ int main(int argc, char** argv) {
   app.require_subcommand(1);
   beeswax::cli::add_demo(app);
   beeswax::cli::add_run(app);
+  beeswax::cli::add_inspect(app);
   beeswax::cli::add_devices(app);
   try {
     app.parse(argc, argv);

@@ -2,6 +2,7 @@
 #include "models/model.h"
 
 #include "core/fail.h"
+#include "models/weights.h"
 
 namespace beeswax::models {
 
@@ -13,15 +14,30 @@ Cache Model::make_cache(int64_t positions, DType dtype) const {
   return cache;
 }
 
-std::unique_ptr<Model> load_model(const io::GgufFile& file, int64_t context) {
+namespace {
+
+using Make = std::unique_ptr<Model> (*)(const io::GgufFile&, int64_t);
+
+Make maker_of(const io::GgufFile& file) {
   const std::string architecture = file.get_string("general.architecture");
 #define BW_MODEL(Name, name, ...) \
-  if (architecture == #name) return make_##name(file, context);
+  if (architecture == #name) return make_##name;
 #include "tables/models.def"
   fail(ErrorKind::Unsupported, "load", file.name(), " is of architecture '", architecture, "'; known are:"
 #define BW_MODEL(Name, name, ...) " " #name
 #include "tables/models.def"
   );
+}
+
+}  // namespace
+
+std::unique_ptr<Model> load_model(const io::GgufFile& file, int64_t context) {
+  return maker_of(file)(file, context);
+}
+
+void check_model(const io::GgufFile& file) {
+  static_cast<void>(maker_of(file));
+  for (const io::GgufTensor& tensor : file.tensors()) check_tensor(file, tensor);
 }
 
 }  // namespace beeswax::models

@@ -5,18 +5,22 @@
 
 namespace beeswax::models {
 
+void check_tensor(const io::GgufFile& file, const io::GgufTensor& tensor) {
+  if (!tensor.type->usable())
+    fail(ErrorKind::Unsupported, "load", file.name(), ": tensor '", tensor.name, "' is of type ",
+         tensor.type->name, ", which this version does not compute with");
+  if (file.reversed())
+    fail(ErrorKind::Unsupported, "load", file.name(),
+         " holds tensors in the other byte order; convert the file for this machine");
+}
+
 const io::GgufTensor& Weights::find(const std::string& name, const Shape& shape) const {
   const io::GgufTensor* tensor = file_.find_tensor(name);
   if (tensor == nullptr) fail(ErrorKind::Format, "load", file_.name(), " has no tensor '", name, "'");
   if (tensor->shape != shape)
     fail(ErrorKind::Format, "load", file_.name(), ": tensor '", name, "' is ", tensor->shape, ", not ",
          shape);
-  if (!tensor->type->usable())
-    fail(ErrorKind::Unsupported, "load", file_.name(), ": tensor '", name, "' is of type ",
-         tensor->type->name, ", which this version does not compute with");
-  if (file_.reversed())
-    fail(ErrorKind::Unsupported, "load", file_.name(),
-         " holds tensors in the other byte order; convert the file for this machine");
+  check_tensor(file_, *tensor);
   return *tensor;
 }
 

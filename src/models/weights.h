@@ -10,6 +10,9 @@
 
 namespace beeswax::models {
 
+/// Unsupported where the tensor's type or byte order cannot be computed with.
+void check_tensor(const io::GgufFile& file, const io::GgufTensor& tensor);
+
 class Weights {
  public:
   explicit Weights(const io::GgufFile& file) : file_(file) {}
