@@ -19,6 +19,9 @@ import sys
 
 ROOT = os.path.normpath(os.path.join(os.path.dirname(os.path.abspath(__file__)), ".."))
 TIDY = "clang-tidy-19"
+# The compile commands are g++'s; these are what cmake/flags.cmake gives clang.
+CLANG_ONLY = ("-Wno-unknown-warning-option", "-Wno-bitwise-instead-of-logical", "-Wno-bitwise-conditional-parentheses",
+              "-Wno-deprecated-declarations")
 
 
 def commands(build):
@@ -90,9 +93,9 @@ def look(source, folder, command, build, base, memory, wanted):
     state = state_of(base + " ".join(command).encode(), paths)
     if memory.get(source) == state:
         return source, state, ""
-    run = subprocess.run([TIDY, "--quiet", "-p", os.path.relpath(build, ROOT), "--extra-arg=-Wno-unknown-warning-option",
+    run = subprocess.run([TIDY, "--quiet", "-p", os.path.relpath(build, ROOT), *("--extra-arg=" + flag for flag in CLANG_ONLY),
                           source] if "kernels/" not in source else
-                         [TIDY, "--quiet", source, "--", *without_output(command)[1:]],
+                         [TIDY, "--quiet", source, "--", *without_output(command)[1:], *CLANG_ONLY],
                          cwd=ROOT, capture_output=True, text=True)
     if run.returncode != 0:
         return source, None, run.stdout + run.stderr
