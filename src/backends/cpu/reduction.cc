@@ -13,6 +13,13 @@ namespace {
 constexpr int64_t kBatch = 4096;     // elements that go through buffers at once
 constexpr int64_t kGrain = 1 << 15;  // elements in one task, at least
 
+// The grain in units of `length` elements: long stretches, in which requests run ahead, while every thread
+// still gets several.
+int64_t grain_of(int64_t units, int64_t length) {
+  const int64_t share = units * length / (8 * ThreadPool::global().threads());
+  return std::max<int64_t>(1, std::clamp<int64_t>(share, kGrain, 1 << 20) / length);
+}
+
 // The axes of `layout` whose bit in `axes` is `wanted`.
 Layout pick_axes(const Layout& layout, uint32_t axes, bool wanted) {
   Shape shape;
@@ -33,13 +40,24 @@ Nest<1> one_axis(int64_t size, int64_t stride) {
   return nest_of(Layout(Shape(std::span<const int64_t>(sizes)), strides, 0));
 }
 
+const ReduceLoops& loops_of(ReduceOp op, DType dtype) {
+  return reduce_kernels().loops[static_cast<size_t>(op)][static_cast<size_t>(dtype)];
+}
+
 // One pass: every chunk of the view to one value at out[outer][chunk][column].
 class Pass {
  public:
-  Pass(const ReduceView& view, const ReduceLoops& loops, MapFn map, const std::byte* centers)
-      : view_(view), loops_(loops), map_(map), centers_(centers), size_(view.compute_bytes()) {}
+  /// The first pass over a view maps its elements; the following ones are over its results.
+  enum class Turn { First, Next };
+  Pass(ReduceOp op, const ReduceView& view, Turn turn, const std::byte* centers)
+      : view_(view),
+        loops_(loops_of(op, view.compute)),
+        map_(turn == Turn::First ? loops_.map : nullptr),
+        whole_(turn == Turn::First || loops_.map == nullptr ? loops_of(op, view.dtype).whole : nullptr),
+        centers_(centers),
+        size_(view.compute_bytes()) {}
 
-  int64_t chunks() const { return (view_.n() + kChunk - 1) / kChunk; }
+  int64_t chunks() const { return chunks_of(view_.n()); }
 
   /// done(out, first, count): results [first, first + count) of [outer][chunk][column] were written. With
   /// `out` null they are in a buffer.
@@ -52,7 +70,7 @@ class Pass {
       return;
     }
     const int64_t per_block = std::max<int64_t>(1, kBatch / view_.columns);
-    parallel_ranges(units, std::max<int64_t>(1, kGrain / length), [&](int64_t begin, int64_t end) {
+    parallel_ranges(units, grain_of(units, length), [&](int64_t begin, int64_t end) {
       alignas(64) std::byte results[kBatch * 8];
       for (int64_t unit = begin; unit < end;) {
         const int64_t stop = std::min(end, unit + per_block);
@@ -103,10 +121,19 @@ class Pass {
     const int64_t offset = NestPosition<1>(view_.outer, row).offset(0);
     const int64_t end = std::min(view_.n(), (chunk + count) * kChunk);
     NestPosition<1> position(view_.reduced, chunk * kChunk);
-    for (int64_t begin = chunk * kChunk; begin < end; begin += kBatch) {
-      const int64_t length = std::min(kBatch, end - begin);
+    for (int64_t begin = chunk * kChunk; begin < end;) {
       const std::byte* x = source(offset + position.offset(0));
-      if (view_.reduced.strides[0][view_.reduced.last()] != 1 || position.left() < length) {
+      const bool dense = view_.reduced.strides[0][view_.reduced.last()] == 1;
+      if (const int64_t run = std::min(end - begin, position.left()) / kChunk;
+          dense && whole_ != nullptr && run > 0) {
+        whole_(x, kChunk, run, out);
+        position.skip(run * kChunk);
+        out = at(out, run);
+        begin += run * kChunk;
+        continue;
+      }
+      const int64_t length = std::min(kBatch, end - begin);
+      if (!dense || position.left() < length) {
         gather_run(view_.reduced, position, 0, source(offset), view_.bytes, gathered, length);
         x = gathered;
       }
@@ -120,6 +147,7 @@ class Pass {
       loops_.blocks(x, kChunk, full, kChunk, 1, out);
       if (length % kChunk != 0) loops_.blocks(at(x, full * kChunk), 0, 1, length % kChunk, 1, at(out, full));
       out = at(out, (length + kChunk - 1) / kChunk);
+      begin += length;
     }
   }
 
@@ -134,7 +162,9 @@ class Pass {
       const int64_t stride = view_.outer.strides[0][view_.outer.last()];
       int64_t rows = std::min(end - row, position.left());
       const std::byte* x = source(position.offset(0));
-      if (dense && view_.widen == nullptr && map_ == nullptr) {
+      if (dense && n == kChunk && whole_ != nullptr) {
+        whole_(x, stride, rows, out);
+      } else if (dense && view_.widen == nullptr && map_ == nullptr) {
         loops_.blocks(x, stride, rows, n, 1, out);
       } else {
         rows = std::min(rows, kBatch / n);
@@ -202,7 +232,9 @@ class Pass {
   // Stripes of many columns.
   template <class Done>
   void run_stripes(std::byte* out, const Done& done) const {
-    const int64_t most = std::min(kStripeColumns, 4096 / static_cast<int64_t>(size_));
+    // What is widened or mapped goes through eight buffers, which share the first cache with the sums.
+    const int64_t bytes = view_.widen == nullptr && map_ == nullptr ? 4096 : 2048;
+    const int64_t most = std::min(kStripeColumns, bytes / static_cast<int64_t>(size_));
     const int64_t units = view_.outer.count * chunks();
     // Narrower stripes where there would be fewer than two for each thread.
     int64_t stripes = (view_.columns + most - 1) / most;
@@ -244,6 +276,7 @@ class Pass {
   const ReduceView& view_;
   const ReduceLoops& loops_;
   MapFn map_;
+  void (*whole_)(const void*, int64_t, int64_t, void*);
   const std::byte* centers_;
   size_t size_;
 };
@@ -251,8 +284,7 @@ class Pass {
 // All passes. Finished results go to `out`; where that is null, or narrower than they are, through buffers.
 template <class Done>
 void reduce_passes(ReduceOp op, const ReduceView& view, std::byte* out, const Done& done) {
-  const ReduceLoops& loops =
-      reduce_kernels().loops[static_cast<size_t>(op)][static_cast<size_t>(view.compute)];
+  const ReduceLoops& loops = loops_of(op, view.compute);
   const auto size = static_cast<int64_t>(view.compute_bytes());
   const int center_op = reduce_center(op);
   const Scratch<std::byte> centers(center_op < 0 ? 0 : view.results() * size);
@@ -265,7 +297,7 @@ void reduce_passes(ReduceOp op, const ReduceView& view, std::byte* out, const Do
     done(values, first, count);
   };
   const auto nothing = [](std::byte*, int64_t, int64_t) {};
-  const Pass first(view, loops, loops.map, center);
+  const Pass first(op, view, Pass::Turn::First, center);
   if (first.chunks() == 1) {
     first.run(out, last);
     return;
@@ -275,7 +307,7 @@ void reduce_passes(ReduceOp op, const ReduceView& view, std::byte* out, const Do
   first.run(partial.data(), nothing);
   for (;;) {
     const ReduceView next(partial.data(), view.compute, view.outer.count, n, view.columns);
-    const Pass pass(next, loops, nullptr, nullptr);
+    const Pass pass(op, next, Pass::Turn::Next, nullptr);
     n = pass.chunks();
     if (n == 1) {
       pass.run(out, last);
@@ -291,6 +323,7 @@ void reduce_passes(ReduceOp op, const ReduceView& view, std::byte* out, const Do
 
 ReduceView::ReduceView(const Operand& x, uint32_t axes)
     : base(x.data()),
+      dtype(x.dtype),
       bytes(dtype_bytes(x.dtype, 1)),
       compute(compute_dtype(x.dtype)),
       widen(conversion(x.dtype, compute)),
@@ -308,10 +341,11 @@ ReduceView::ReduceView(const Operand& x, uint32_t axes)
   }
 }
 
-ReduceView::ReduceView(const std::byte* x, DType dtype, int64_t outer_count, int64_t n, int64_t columns_count)
+ReduceView::ReduceView(const std::byte* x, DType type, int64_t outer_count, int64_t n, int64_t columns_count)
     : base(x),
-      bytes(dtype_bytes(dtype, 1)),
-      compute(dtype),
+      dtype(type),
+      bytes(dtype_bytes(type, 1)),
+      compute(type),
       widen(nullptr),
       outer(one_axis(outer_count, n * columns_count)),
       reduced(one_axis(n, columns_count)),

@@ -20,6 +20,7 @@ namespace beeswax::cpu {
 
 struct ReduceView {
   const std::byte* base;
+  DType dtype;
   size_t bytes;    // of one element
   DType compute;   // what sums are of
   CastLoop widen;  // to `compute`; null where the elements are of it

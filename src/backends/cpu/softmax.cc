@@ -5,53 +5,45 @@
 
 #include "backends/cpu/backend.h"
 #include "backends/cpu/chunks.h"
+#include "backends/cpu/kernels/reduce.h"
 #include "backends/cpu/kernels/rows.h"
-#include "backends/cpu/kernels/tree.h"
+#include "backends/cpu/scratch.h"
 
 namespace beeswax::cpu {
 namespace {
 
-constexpr int64_t kRowTask = 1 << 15;  // elements in one task, or one row
+// Elements in one task, or one row: the more, where that leaves several tasks to each thread.
+constexpr int64_t kLeastRowTask = 1 << 14;
+constexpr int64_t kRowTask = 1 << 17;
 
-// Calls loop(x, y, partials, next) for every row of n elements of x; x and out have one shape.
+// Calls loop(x, args) for every row of n elements of x; x and out have one shape.
 template <class T, class Loop>
 void for_rows(const Operand& x, int64_t n, const Target& out, const Loop& loop) {
   const Argument argument{x, 0};
   const ChunkInput input(argument, kDTypeOf<T>);
   const Nest<1> nest({x.layout});
   const CastLoop narrow = conversion(kDTypeOf<T>, out.dtype);
-  const size_t out_bytes = dtype_bytes(out.dtype, 1);
-  const bool past_caches = beyond_caches(static_cast<size_t>(nest.count) * out_bytes);
-  const bool in_place = input.in_place(nest.dense(0));
+  const auto bytes = static_cast<int64_t>(dtype_bytes(out.dtype, 1));
+  const bool stream = beyond_caches(static_cast<size_t>(nest.count * bytes));
+  const bool dense = nest.dense(0);
   const int64_t rows = nest.count / n;
-  const int64_t task_rows = std::max<int64_t>(1, kRowTask / n);
+  const int64_t share = nest.count / (8 * ThreadPool::global().threads());
+  const int64_t task_rows = std::max<int64_t>(1, std::clamp<int64_t>(share, kLeastRowTask, kRowTask) / n);
   parallel_ranges(rows, task_rows, [&](int64_t first, int64_t last) {
-    const auto size = static_cast<size_t>(n);
-    const size_t fetched = in_place ? 0 : 2 * size;  // gathered, widened
-    const size_t kept = narrow != nullptr || past_caches ? size : 0;
-    const size_t narrow_kept = narrow != nullptr && past_caches ? size : 0;
-    const std::unique_ptr<T[]> scratch(
-        new T[fetched + kept + narrow_kept + static_cast<size_t>(tree_partials(n))]);
-    auto* const gathered = reinterpret_cast<std::byte*>(scratch.get());
-    auto* const widened = reinterpret_cast<std::byte*>(scratch.get() + fetched / 2);
-    T* const computed = scratch.get() + fetched;
-    auto* const narrowed = reinterpret_cast<std::byte*>(computed + kept);
-    T* const partials = computed + kept + narrow_kept;
+    // Gathered elements, the row in T (widened, and what loops keep), sums of chunks.
+    const Scratch<std::byte> gathered(dense ? 0 : n * bytes);
+    const Scratch<T> row(n);
+    const Scratch<T> partials(chunks_of(n));
     NestPosition<1> position(nest, first * n);
-    for (int64_t row = first; row < last; ++row) {
-      const auto* from = static_cast<const T*>(input.fetch(nest, position, 0, row * n, n, gathered, widened));
-      std::byte* const to = out.data() + row * n * static_cast<int64_t>(out_bytes);
-      T* const y = narrow != nullptr || past_caches ? computed : reinterpret_cast<T*>(to);
-      loop(from, y, partials, in_place && row + 1 < last ? from + n : nullptr);
-      std::byte* result = reinterpret_cast<std::byte*>(y);
-      if (narrow != nullptr) {
-        result = past_caches ? narrowed : to;
-        narrow(y, result, n);
-      }
-      if (past_caches) copy_kernels().stream(to, result, size * out_bytes);
+    for (int64_t r = first; r < last; ++r) {
+      const auto* from = static_cast<const T*>(input.fetch(nest, position, 0, r * n, n, gathered.data(),
+                                                           reinterpret_cast<std::byte*>(row.data())));
+      const bool more = dense && r + 1 < last;
+      loop(from, RowArgs{n, out.data() + r * n * bytes, narrow, bytes, stream, row.data(), partials.data(),
+                         more ? x.data() + (r + 1) * n * bytes : nullptr, bytes});
       position.skip(n);
     }
-    if (past_caches) copy_kernels().fence();
+    if (stream) copy_kernels().fence();
   });
 }
 
@@ -66,9 +58,7 @@ const RowLoops<T>& loops() {
 
 template <class T>
 void softmax_rows(const Operand& x, int64_t n, bool log, const Target& out) {
-  for_rows<T>(x, n, out, [&](const T* from, T* y, T* partials, const T* next) {
-    loops<T>().softmax(from, y, partials, n, log, next);
-  });
+  for_rows<T>(x, n, out, [&](const T* from, const RowArgs& args) { loops<T>().softmax(from, log, args); });
 }
 
 // A dense operand's elements in T: itself, or a widened copy in `buffer`.
@@ -90,11 +80,11 @@ void norm_rows(NormKind kind, const Operand& x, const Operand& weight, const Ope
   std::unique_ptr<T[]> biases;
   const T* const w = widened<T>(weight, weights, n);
   const T* const b = widened<T>(bias, biases, n);
-  for_rows<T>(x, n, out, [&](const T* from, T* y, T* partials, const T* next) {
+  for_rows<T>(x, n, out, [&](const T* from, const RowArgs& args) {
     if (kind == NormKind::Rms) {
-      loops<T>().rms_norm(from, w, y, partials, n, static_cast<T>(eps), next);
+      loops<T>().rms_norm(from, w, static_cast<T>(eps), args);
     } else {
-      loops<T>().layer_norm(from, w, b, y, partials, n, static_cast<T>(eps), next);
+      loops<T>().layer_norm(from, w, b, static_cast<T>(eps), args);
     }
   });
 }

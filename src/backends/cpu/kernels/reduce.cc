@@ -3,16 +3,11 @@
 #include "backends/cpu/kernels/reduce.h"
 
 #include "backends/cpu/kernels/reduce_loops.h"
+#include "backends/cpu/kernels/reduce_whole.h"
 #include "core/math/math.h"
 
 namespace beeswax::cpu::BW_ISA {
 namespace {
-
-constexpr bool same_text(const char* a, const char* b) {
-  for (; *a != '\0' && *a == *b; ++a, ++b) {
-  }
-  return *a == *b;
-}
 
 // Rows whose combine column has the same text share their loops: those of the first of them.
 constexpr const char* kCombine[] = {
@@ -27,10 +22,11 @@ constexpr int first_alike(ReduceOp op) {
 
 template <int kRow, class A>
 struct Combine;
-#define BW_REDUCE(Name, method, dtypes, center, map, combine_, ...) \
-  template <class A>                                                \
-  struct Combine<static_cast<int>(ReduceOp::Name), A> {             \
-    BW_FN A combine(A a, A b) { return static_cast<A>(combine_); }  \
+#define BW_REDUCE(Name, method, dtypes, center, map, combine_, ...)                                    \
+  template <class A>                                                                                   \
+  struct Combine<static_cast<int>(ReduceOp::Name), A> {                                                \
+    static constexpr Extreme kExtreme = extreme_of(#combine_, "m::maximum(a, b)", "m::minimum(a, b)"); \
+    BW_FN A combine(A a, A b) { return static_cast<A>(combine_); }                                     \
   };
 #include "tables/reduce.def"
 
@@ -38,7 +34,9 @@ struct Combine;
   template <class A>                                                                         \
   struct Name##Op {                                                                          \
     static constexpr bool kMaps = !same_text(#map_, "x");                                    \
+    static constexpr bool kSquares = same_text(#map_, "x * x");                              \
     static constexpr bool kFinishes = !same_text(#final_, "a");                              \
+    static constexpr bool kAdds = same_text(#combine_, "a + b");                             \
     using Loops = Combine<first_alike(ReduceOp::Name), A>;                                   \
     BW_FN A map([[maybe_unused]] A x, [[maybe_unused]] A c) { return static_cast<A>(map_); } \
     BW_FN A finish([[maybe_unused]] A a, [[maybe_unused]] A n, [[maybe_unused]] A c) {       \
@@ -72,9 +70,13 @@ void finish(void* values, int64_t count, int64_t n, const void* centers) {
   }
 }
 
-template <class Op, class A>
+template <class Op, class A, class Src>
 constexpr ReduceLoops loops() {
-  ReduceLoops table{blocks<typename Op::Loops, A>, columns<typename Op::Loops, A>, nullptr, nullptr};
+  ReduceLoops table{blocks<typename Op::Loops, A>, columns<typename Op::Loops, A>, nullptr, nullptr, nullptr};
+  if constexpr (kWidens<Src> && Op::kAdds && (Op::kSquares || !Op::kMaps))
+    table.whole = whole_sums<A, Src, Op::kSquares>;
+  if constexpr (kWidens<Src> && Op::Loops::kExtreme != Extreme::None && !Op::kMaps)
+    table.whole = whole_extremes<A, Src, (Op::Loops::kExtreme == Extreme::Largest)>;
   if constexpr (Op::kMaps) table.map = map<Op, A>;
   if constexpr (Op::kFinishes) table.finish = finish<Op, A>;
   return table;
@@ -82,10 +84,10 @@ constexpr ReduceLoops loops() {
 
 // The loops of an operation over A, or none where it is for floats only.
 enum class Accept { Number, Float };
-template <template <class> class Op, class A, Accept accept>
+template <template <class> class Op, class A, class Src, Accept accept>
 constexpr ReduceLoops loops_if() {
   if constexpr (accept == Accept::Number || m::Floating<A>) {
-    return loops<Op<A>, A>();
+    return loops<Op<A>, A, Src>();
   } else {
     return {};
   }
@@ -94,7 +96,7 @@ constexpr ReduceLoops loops_if() {
 template <template <class> class Op, Accept accept>
 struct Row {
   ReduceLoops loops[kArithmeticDTypeCount] = {
-#define BW_DTYPE(Name, name, ctype, compute, ...) loops_if<Op, compute, accept>(),
+#define BW_DTYPE(Name, name, ctype, compute, ...) loops_if<Op, compute, ctype, accept>(),
 #include "tables/dtypes.def"
   };
 };

@@ -14,6 +14,8 @@ namespace beeswax::cpu {
 
 inline constexpr int64_t kChunk = 512;
 inline constexpr int64_t kLanes = 64;
+/// Chunks of a sequence of n elements.
+inline constexpr int64_t chunks_of(int64_t n) { return (n + kChunk - 1) / kChunk; }
 inline constexpr int64_t kBlockColumns = 64;     // the most columns that `blocks` takes
 inline constexpr int64_t kStripeColumns = 1024;  // the most columns that `columns` takes
 
@@ -43,6 +45,9 @@ struct ReduceLoops {
   /// x + u * unit_stride; its rows are reduced to out[u * columns ..].
   void (*blocks)(const void* x, int64_t unit_stride, int64_t units, int64_t rows, int64_t columns, void* out);
   void (*columns)(const ColumnsArgs& args);
+  /// out[u] = chunk u of kChunk dense elements of the dtype itself, at x + u * unit_stride, mapped and
+  /// reduced; null where the elements must be widened or mapped first.
+  void (*whole)(const void* x, int64_t unit_stride, int64_t units, void* out);
   MapFn map;  // null where the map is the element itself
   /// values[i] = final(values[i], n, centers[i]); null where the value stays.
   void (*finish)(void* values, int64_t count, int64_t n, const void* centers);
@@ -54,7 +59,7 @@ inline constexpr int kReduceOps = 0
     ;
 
 struct ReduceKernels {
-  /// By operation and dtype; the entries of a narrow dtype are those of float.
+  /// By operation and dtype; the entries of a narrow dtype are those of float, except for `whole`.
   ReduceLoops loops[kReduceOps][kArithmeticDTypeCount];
 };
 

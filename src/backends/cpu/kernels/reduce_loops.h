@@ -2,11 +2,12 @@
 // The documented order as loops that vectorize: adjacent lanes, or adjacent columns, side by side. Included
 // by kernels only, after their namespace is chosen; everything here is local to the file that includes it.
 //
-// Op gives `static A combine(A a, A b)` for A.
+// Op gives `static A combine(A a, A b)` for A, and says whether that is a maximum or a minimum.
 #pragma once
 
 #include <cstdint>
 
+#include "backends/cpu/kernels/extreme.h"
 #include "backends/cpu/kernels/reduce.h"
 #include "beeswax/portable.h"
 
@@ -121,6 +122,11 @@ void single_columns(const A* __restrict x, int64_t stride, int64_t units, int64_
     fold_four<Op>(x, stride, units, rows, out);
     return;
   }
+  if constexpr (Op::kExtreme != Extreme::None && m::Floating<A>) {
+    for (int64_t u = 0; u < units; ++u, x += stride)
+      out[u] = extreme < Op::kExtreme == Extreme::Largest > (x, rows);
+    return;
+  }
   constexpr int64_t kUnits = 64;
   A fours[4 * kUnits];
   for (int64_t done = 0; done < units; done += kUnits) {
@@ -168,6 +174,12 @@ BW_FN void stripe_lane(const A* const* r, int64_t count, int64_t columns, A* __r
     }
     return;
   }
+  if (Op::kExtreme == Extreme::None && count == 4) {
+    const A *r0 = r[0], *r1 = r[1], *r2 = r[2], *r3 = r[3];
+    for (int64_t c = 0; c < columns; ++c)
+      into[c] = Op::combine(Op::combine(Op::combine(r0[c], r1[c]), r2[c]), r3[c]);
+    return;
+  }
   __builtin_memcpy(into, r[0], static_cast<size_t>(columns) * sizeof(A));
   for (int64_t j = 1; j < count; ++j) combine_into<Op>(into, r[j], columns);
 }
@@ -186,6 +198,10 @@ void columns(const ColumnsArgs& args) {
     int64_t count = 0;
     for (int64_t row = lane; row < args.rows; row += kLanes, ++count) {
       const void* from = x + args.offsets[row] * args.bytes;
+      // The same rows of the next lane; rows may be far apart, which the processor does not foresee.
+      if (row + 1 < args.rows)
+        for (int64_t at = 0; at < args.columns * args.bytes; at += 64)
+          __builtin_prefetch(x + args.offsets[row + 1] * args.bytes + at, 0, 2);
       A* copy = copies + count * args.columns;
       if (args.widen != nullptr) {
         args.widen(from, copy, args.columns);

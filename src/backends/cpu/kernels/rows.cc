@@ -1,89 +1,112 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "backends/cpu/kernels/rows.h"
 
+#include "backends/cpu/kernels/copy.h"
+#include "backends/cpu/kernels/extreme.h"
 #include "backends/cpu/kernels/tree.h"
 #include "core/math/math.h"
 
 namespace beeswax::cpu::BW_ISA {
 namespace {
 
-// One chunk of the next row, spread over the work on one chunk of this row.
-template <class T>
-BW_FN void request(const T* next, int64_t begin, int64_t count) {
-  if (next == nullptr) return;
-  for (int64_t i = 0; i < count; i += 64 / static_cast<int64_t>(sizeof(T)))
-    __builtin_prefetch(next + begin + i);
-}
-
-template <class T>
-BW_FN T largest(const T* x, int64_t n) {
-  constexpr int64_t kLanes = 32;
-  T lane[kLanes];
-  for (int64_t l = 0; l < kLanes; ++l) lane[l] = x[0];
-  int64_t i = 0;
-  for (; i + kLanes <= n; i += kLanes)
-    for (int64_t l = 0; l < kLanes; ++l) lane[l] = m::maximum(lane[l], x[i + l]);
-  T most = lane[0];
-  for (int64_t l = 1; l < kLanes; ++l) most = m::maximum(most, lane[l]);
-  for (; i < n; ++i) most = m::maximum(most, x[i]);
-  return most;
-}
-
-// sum of map(x[i]) in the documented order, chunk by chunk. map writes a chunk into its third argument.
-template <class T, class Map>
-BW_FN T mapped_sum(int64_t n, T* partials, const T* next, Map map) {
-  T chunk[kTreeChunk];
-  for (int64_t begin = 0; begin < n; begin += kTreeChunk) {
-    const int64_t count = n - begin < kTreeChunk ? n - begin : kTreeChunk;
-    request(next, begin, count);
-    map(begin, count, chunk);
-    partials[begin / kTreeChunk] = tree_chunk(static_cast<const T*>(chunk), count);
+// Calls chunk(begin, count) for every chunk of the row; chunk by chunk the next row is requested, into the
+// second cache: the first one holds this row.
+template <class Chunk>
+BW_FN void each_chunk(const RowArgs& args, bool request, Chunk chunk) {
+  for (int64_t begin = 0; begin < args.n; begin += kChunk) {
+    const int64_t count = args.n - begin < kChunk ? args.n - begin : kChunk;
+    if (request && args.next != nullptr) {
+      const char* next = static_cast<const char*>(args.next) + begin * args.next_bytes;
+      for (int64_t at = 0; at < count * args.next_bytes; at += 64) __builtin_prefetch(next + at, 0, 2);
+    }
+    chunk(begin, count);
   }
-  return tree_join(partials, tree_partials(n));
+}
+
+// Writes the results that make(begin, count, y) gives, chunk by chunk where they are narrowed or streamed.
+template <class T, class Make>
+BW_FN void write_row(const RowArgs& args, bool request, Make make) {
+  char* to = static_cast<char*>(args.results);
+  if (args.narrow == nullptr && !args.stream) {
+    each_chunk(args, request, [=](int64_t begin, int64_t count) __attribute__((always_inline)) {
+      make(begin, count, static_cast<T*>(args.results) + begin);
+    });
+    return;
+  }
+  const CopyKernels& copies = copy_kernels();
+  alignas(64) T chunk[kChunk];
+  alignas(64) uint16_t narrowed[kChunk];
+  each_chunk(args, request, [&](int64_t begin, int64_t count) __attribute__((always_inline)) {
+    make(begin, count, chunk);
+    if (args.narrow == nullptr) {
+      copies.stream(to, chunk, static_cast<size_t>(count) * sizeof(T));
+      to += count * static_cast<int64_t>(sizeof(T));
+      return;
+    }
+    args.narrow(chunk, args.stream ? static_cast<void*>(narrowed) : to, count);
+    if (args.stream) copies.stream(to, narrowed, static_cast<size_t>(count * args.result_bytes));
+    to += count * args.result_bytes;
+  });
+}
+
+// The sum of map(x[i]) in the documented order; map takes elements, and registers of them.
+template <class T, class Map>
+BW_FN T mapped_sum(const T* x, const RowArgs& args, Map map) {
+  T* partials = static_cast<T*>(args.partials);
+  each_chunk(args, false, [=](int64_t begin, int64_t count) __attribute__((always_inline)) {
+    partials[begin / kChunk] = tree_chunk(x + begin, count, map);
+  });
+  return tree_join(partials, chunks_of(args.n));
 }
 
 template <class T>
-void softmax(const T* x, T* y, T* partials, int64_t n, bool log, const T* next) {
-  const T most = largest(x, n);
-  const T sum = mapped_sum<T>(n, partials, next, [=](int64_t begin, int64_t count, T* chunk) {
-    for (int64_t i = 0; i < count; ++i) chunk[i] = m::exp(x[begin + i] - most);
-    if (!log) __builtin_memcpy(y + begin, chunk, static_cast<size_t>(count) * sizeof(T));
+void softmax(const T* x, bool log, const RowArgs& args) {
+  const T most = extreme<true>(x, args.n);
+  T* partials = static_cast<T*>(args.partials);
+  T* row = static_cast<T*>(args.row);
+  T chunk[kChunk];
+  each_chunk(args, true, [&](int64_t begin, int64_t count) __attribute__((always_inline)) {
+    T* e = log ? chunk : row + begin;
+    for (int64_t i = 0; i < count; ++i) e[i] = m::exp(x[begin + i] - most);
+    partials[begin / kChunk] = tree_chunk(static_cast<const T*>(e), count);
   });
+  const T sum = tree_join(partials, chunks_of(args.n));
   if (log) {
     const T log_sum = m::log(sum);
-    for (int64_t i = 0; i < n; ++i) y[i] = (x[i] - most) - log_sum;
+    write_row<T>(args, false, [=](int64_t begin, int64_t count, T* y) __attribute__((always_inline)) {
+      for (int64_t i = 0; i < count; ++i) y[i] = (x[begin + i] - most) - log_sum;
+    });
   } else {
-    for (int64_t i = 0; i < n; ++i) y[i] = y[i] / sum;
+    write_row<T>(args, false, [=](int64_t begin, int64_t count, T* y) __attribute__((always_inline)) {
+      for (int64_t i = 0; i < count; ++i) y[i] = row[begin + i] / sum;
+    });
   }
 }
 
 template <class T>
-void rms_norm(const T* x, const T* weight, T* y, T* partials, int64_t n, T eps, const T* next) {
-  const T sum = mapped_sum<T>(n, partials, next, [=](int64_t begin, int64_t count, T* chunk) {
-    for (int64_t i = 0; i < count; ++i) chunk[i] = x[begin + i] * x[begin + i];
+void rms_norm(const T* x, const T* weight, T eps, const RowArgs& args) {
+  const T sum = mapped_sum(x, args, [](auto v) __attribute__((always_inline)) { return v * v; });
+  const T scale = T(1) / m::sqrt(sum / static_cast<T>(args.n) + eps);
+  write_row<T>(args, true, [=](int64_t begin, int64_t count, T* __restrict y) __attribute__((always_inline)) {
+    for (int64_t i = 0; i < count; ++i) y[i] = x[begin + i] * scale * weight[begin + i];
   });
-  const T scale = T(1) / m::sqrt(sum / static_cast<T>(n) + eps);
-  for (int64_t i = 0; i < n; ++i) y[i] = x[i] * scale * weight[i];
 }
 
 template <class T>
-void layer_norm(const T* x, const T* weight, const T* bias, T* y, T* partials, int64_t n, T eps,
-                const T* next) {
-  const T count_of = static_cast<T>(n);
-  const T mean = mapped_sum<T>(n, partials, nullptr,
-                               [=](int64_t begin, int64_t count, T* chunk) {
-                                 for (int64_t i = 0; i < count; ++i) chunk[i] = x[begin + i];
-                               }) /
-                 count_of;
-  const T sum = mapped_sum<T>(n, partials, next, [=](int64_t begin, int64_t count, T* chunk) {
-    for (int64_t i = 0; i < count; ++i) chunk[i] = (x[begin + i] - mean) * (x[begin + i] - mean);
-  });
+void layer_norm(const T* x, const T* weight, const T* bias, T eps, const RowArgs& args) {
+  const T count_of = static_cast<T>(args.n);
+  const T mean = mapped_sum(x, args, [](auto v) __attribute__((always_inline)) { return v; }) / count_of;
+  const T sum =
+      mapped_sum(x, args, [mean](auto v) __attribute__((always_inline)) { return (v - mean) * (v - mean); });
   const T scale = T(1) / m::sqrt(sum / count_of + eps);
-  if (bias == nullptr) {
-    for (int64_t i = 0; i < n; ++i) y[i] = (x[i] - mean) * scale * weight[i];
-  } else {
-    for (int64_t i = 0; i < n; ++i) y[i] = (x[i] - mean) * scale * weight[i] + bias[i];
-  }
+  write_row<T>(args, true, [=](int64_t begin, int64_t count, T* __restrict y) __attribute__((always_inline)) {
+    if (bias == nullptr) {
+      for (int64_t i = 0; i < count; ++i) y[i] = (x[begin + i] - mean) * scale * weight[begin + i];
+    } else {
+      for (int64_t i = 0; i < count; ++i)
+        y[i] = (x[begin + i] - mean) * scale * weight[begin + i] + bias[begin + i];
+    }
+  });
 }
 
 template <class T>

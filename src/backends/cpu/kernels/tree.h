@@ -1,54 +1,63 @@
 // SPDX-License-Identifier: Apache-2.0
-// The documented order of sums (docs/numerics.md) over dense elements: element i goes to lane i mod 64 of its
-// 512-element chunk, lanes add in order, a fixed tree joins the lanes, and the chunks' sums are added by the
-// same rule again. Included by kernels, after their namespace is chosen.
+// Sums in the documented order (docs/numerics.md) over dense elements of any type: element i goes to lane i
+// mod 64 of its 512-element chunk, lanes add in order, a fixed tree joins the lanes, and the chunks' sums are
+// added by the same rule again. Included by kernels, after their namespace is chosen.
 #pragma once
 
 #include <cstdint>
 
+#include "backends/cpu/kernels/chunk_registers.h"
 #include "beeswax/portable.h"
 
-namespace beeswax::cpu {
-
-inline constexpr int64_t kTreeChunk = 512;
-inline constexpr int64_t kTreeLanes = 64;
-
-/// Partial sums that a sequence of n elements needs room for.
-inline constexpr int64_t tree_partials(int64_t n) { return (n + kTreeChunk - 1) / kTreeChunk; }
-
-namespace BW_ISA {
+namespace beeswax::cpu::BW_ISA {
 namespace {
 
-/// One chunk of count <= 512 elements.
+/// Joins the first `lanes` lanes.
 template <class T>
-BW_FN T tree_chunk(const T* x, int64_t count) {
-  T lane[kTreeLanes];
-  int64_t lanes = kTreeLanes;
-  if (count == kTreeChunk) {
-    for (int64_t l = 0; l < kTreeLanes; ++l) lane[l] = x[l];
-    for (int64_t i = kTreeLanes; i < kTreeChunk; i += kTreeLanes)
-      for (int64_t l = 0; l < kTreeLanes; ++l) lane[l] = static_cast<T>(lane[l] + x[i + l]);
-  } else {
-    lanes = count < kTreeLanes ? count : kTreeLanes;
-    for (int64_t l = 0; l < lanes; ++l) lane[l] = x[l];
-    for (int64_t i = kTreeLanes; i < count; ++i)
-      lane[i % kTreeLanes] = static_cast<T>(lane[i % kTreeLanes] + x[i]);
-  }
-  for (int64_t half = kTreeLanes / 2; half > 0; half /= 2) {
+BW_FN T tree_of(T* lane, int64_t lanes) {
+  for (int64_t half = kLanes / 2; half > 0; half /= 2) {
     for (int64_t l = 0; l + half < lanes; ++l) lane[l] = static_cast<T>(lane[l] + lane[l + half]);
     lanes = lanes < half ? lanes : half;
   }
   return lane[0];
 }
 
+/// The sum of map(x[i]) over one chunk of count <= 512 elements; map takes elements, and registers of floats.
+template <class T, class Map>
+BW_FN T tree_chunk(const T* x, int64_t count, Map map) {
+  if constexpr (kWidens<T>) {
+    if (count == kChunk) {
+      T left[kLeft<T>];
+      chunk_in_registers<T>(x, left, map);
+      if constexpr (kLeft<T> == 4) {
+        left[0] += left[2];
+        left[1] += left[3];
+      }
+      return left[0] + left[1];
+    }
+  }
+  T lane[kLanes];
+  const int64_t lanes = count < kLanes ? count : kLanes;
+  for (int64_t l = 0; l < lanes; ++l) lane[l] = map(x[l]);
+  for (int64_t i = kLanes; i < count; i += kLanes) {
+    const int64_t width = count - i < kLanes ? count - i : kLanes;
+    for (int64_t l = 0; l < width; ++l) lane[l] = static_cast<T>(lane[l] + map(x[i + l]));
+  }
+  return tree_of(lane, lanes);
+}
+template <class T>
+BW_FN T tree_chunk(const T* x, int64_t count) {
+  return tree_chunk(x, count, [](auto v) __attribute__((always_inline)) { return v; });
+}
+
 /// The sum of the chunks' sums; overwrites them.
 template <class T>
 BW_FN T tree_join(T* partials, int64_t count) {
   while (count > 1) {
-    const int64_t chunks = tree_partials(count);
+    const int64_t chunks = chunks_of(count);
     for (int64_t c = 0; c < chunks; ++c) {
-      const int64_t left = count - c * kTreeChunk;
-      partials[c] = tree_chunk(partials + c * kTreeChunk, left < kTreeChunk ? left : kTreeChunk);
+      const int64_t left = count - c * kChunk;
+      partials[c] = tree_chunk(static_cast<const T*>(partials + c * kChunk), left < kChunk ? left : kChunk);
     }
     count = chunks;
   }
@@ -56,5 +65,4 @@ BW_FN T tree_join(T* partials, int64_t count) {
 }
 
 }  // namespace
-}  // namespace BW_ISA
-}  // namespace beeswax::cpu
+}  // namespace beeswax::cpu::BW_ISA
