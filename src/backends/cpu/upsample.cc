@@ -51,6 +51,17 @@ struct Blend {
       weight.push_back(first == second ? 0 : std::min(at - static_cast<double>(first), 1.0));
     }
   }
+  /// Whether these are the positions of UpsampleKernels::across_twice.
+  bool is_twice(int64_t in) const {
+    if (static_cast<int64_t>(low.size()) != 2 * in) return false;
+    for (int64_t i = 0; i < 2 * in; ++i) {
+      const auto o = static_cast<size_t>(i);
+      const int64_t first = std::max<int64_t>(i - 1, 0) / 2;
+      const bool end = i == 0 || i == 2 * in - 1;
+      if (low[o] != (i == 0 ? 0 : first) || weight[o] != (end ? 0 : i % 2 == 0 ? 0.75 : 0.25)) return false;
+    }
+    return true;
+  }
 };
 
 // The planes of x and the rows of the output.
@@ -135,6 +146,8 @@ void upsample_bilinear(const UpsampleShape& s, const Operand& x, const Target& t
   const DType compute = compute_dtype(x.dtype);
   const CastLoop widen = conversion(x.dtype, compute), narrow = conversion(compute, x.dtype);
 
+  const bool twice = columns.is_twice(s.w_in);
+
   const int64_t line = (s.w_out * word + 63) / 64 * 64;
   const int64_t bytes =
       4 * line + s.w_in * word;  // two blended input rows, a result, its narrow form, an input row
@@ -155,8 +168,12 @@ void upsample_bilinear(const UpsampleShape& s, const Operand& x, const Target& t
         widen(from, widened, s.w_in);
         values = widened;
       }
-      upsample_kernels().across[type](values, columns.low.data(), columns.high.data(), weight, s.w_out,
-                                      lines[to]);
+      if (twice) {
+        upsample_kernels().across_twice[type](values, s.w_in, lines[to]);
+      } else {
+        upsample_kernels().across[type](values, columns.low.data(), columns.high.data(), weight, s.w_out,
+                                        lines[to]);
+      }
       held[to] = from;
       return to;
     };

@@ -3,14 +3,13 @@
 
 #include <type_traits>
 
+#include "backends/cpu/kernels/tree.h"
 #include "beeswax/half.h"
 #include "core/math/basic.h"
 
 namespace beeswax::cpu::BW_ISA {
 namespace {
 
-constexpr int64_t kLanes = 64;
-constexpr int64_t kChunk = 512;
 constexpr int64_t kStep = 16;     // outputs are computed in steps of this; tiles have slack behind them
 constexpr int64_t kOutputs = 64;  // of one pass
 
@@ -87,37 +86,12 @@ static void average_across(const Window<T>& w, int64_t count, T* out) {
   for (int64_t i = 0; i < count; ++i) out[i] = quotient<T>(lane[0][i], elements);
 }
 
-// Sums `count` elements in place.
-template <class T>
-BW_FN T sum_in_order(T* x, int64_t count) {
-  while (count > 1) {
-    int64_t chunks = 0;
-    for (int64_t first = 0; first < count; first += kChunk) {
-      const int64_t end = smaller(first + kChunk, count);
-      int64_t lanes = smaller(kLanes, end - first);
-      T lane[kLanes];
-      for (int64_t l = 0; l < lanes; ++l) lane[l] = x[first + l];
-      int64_t i = first + kLanes;
-      for (; i + kLanes <= end; i += kLanes)
-        for (int64_t l = 0; l < kLanes; ++l) lane[l] += x[i + l];
-      for (int64_t l = 0; i + l < end; ++l) lane[l] += x[i + l];
-      for (int64_t half = kLanes / 2; half > 0; half /= 2) {
-        for (int64_t l = 0; l + half < lanes; ++l) lane[l] += lane[l + half];
-        lanes = smaller(lanes, half);
-      }
-      x[chunks++] = lane[0];
-    }
-    count = chunks;
-  }
-  return x[0];
-}
-
 // One output at a time, its lanes side by side.
 template <class T>
 BW_FN void average_along(const Window<T>& w, int64_t count, T* out, Sum<T>* elements) {
   for (int64_t i = 0; i < count; ++i) {
     for (int64_t k = 0; k < w.terms.k; ++k) elements[k] = static_cast<Sum<T>>(w.term(k)[i]);
-    out[i] = quotient<T>(sum_in_order(elements, w.terms.k), w.terms.k);
+    out[i] = quotient<T>(tree_join(elements, w.terms.k), w.terms.k);
   }
 }
 

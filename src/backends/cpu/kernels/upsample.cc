@@ -41,6 +41,18 @@ static void across(const void* from, const int32_t* __restrict low, const int32_
 }
 
 template <class T>
+static void across_twice(const void* from, int64_t count, void* to) {
+  const T* __restrict x = static_cast<const T*>(from);
+  T* __restrict y = static_cast<T*>(to);
+  y[0] = x[0];
+  for (int64_t i = 0; i + 1 < count; ++i) {
+    y[2 * i + 1] = T(0.75) * x[i] + T(0.25) * x[i + 1];
+    y[2 * i + 2] = T(0.25) * x[i] + T(0.75) * x[i + 1];
+  }
+  y[2 * count - 1] = x[count - 1];
+}
+
+template <class T>
 static void down(const void* top, const void* bottom, double weight, int64_t count, void* to) {
   const T* __restrict a = static_cast<const T*>(top);
   const T* __restrict b = static_cast<const T*>(bottom);
@@ -53,6 +65,7 @@ constexpr UpsampleKernels kTable = {
     {&expand<uint8_t>, &expand<uint16_t>, &expand<uint32_t>, &expand<uint64_t>},
     {&twice<uint8_t>, &twice<uint16_t>, &twice<uint32_t>, &twice<uint64_t>},
     {&across<float>, &across<double>},
+    {&across_twice<float>, &across_twice<double>},
     {&down<float>, &down<double>},
 };
 

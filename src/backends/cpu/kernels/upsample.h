@@ -18,6 +18,8 @@ struct UpsampleKernels {
   /// to[i] = blend(from[low[i]], from[high[i]], weight[i])
   void (*across[2])(const void* from, const int32_t* low, const int32_t* high, const void* weight,
                     int64_t count, void* to);
+  /// The same to twice the size without aligned corners: weights are 3/4 and 1/4 but at the ends.
+  void (*across_twice[2])(const void* from, int64_t count, void* to);
   /// to[i] = blend(top[i], bottom[i], weight)
   void (*down[2])(const void* top, const void* bottom, double weight, int64_t count, void* to);
 };
