@@ -10,6 +10,12 @@
 namespace beeswax::cpu::BW_ISA {
 namespace {
 
+// The steps of interleaved data, which compilers turn into loads of whole vectors.
+template <int64_t kStride, class T>
+BW_FN void gather_every(T* __restrict y, const T* __restrict x, int64_t count) {
+  for (int64_t i = 0; i < count; ++i) y[i] = x[i * kStride];
+}
+
 template <class T>
 void gather(void* out, const void* from, int64_t stride, int64_t count) {
   T* y = static_cast<T*>(out);
@@ -19,7 +25,16 @@ void gather(void* out, const void* from, int64_t stride, int64_t count) {
     for (int64_t i = 0; i < count; ++i) y[i] = value;
     return;
   }
-  for (int64_t i = 0; i < count; ++i) y[i] = x[i * stride];
+  switch (stride) {
+    case 2:
+      return gather_every<2>(y, x, count);
+    case 3:
+      return gather_every<3>(y, x, count);
+    case 4:
+      return gather_every<4>(y, x, count);
+    default:
+      for (int64_t i = 0; i < count; ++i) y[i] = x[i * stride];
+  }
 }
 
 template <class T>
