@@ -135,7 +135,7 @@ class Backend {
   // sort: along the last axis; values.storage may be null; out holds `k` of each row (all: k = row length)
   virtual void sort(const Operand& x, bool ascending, const Target& values, const Target& ids) = 0;
 
-  // indexing
+  // indexing; in index_select and index_add another axis may be empty, then the ids are still checked
   virtual void index_select(const Operand& x, const Operand& ids, int axis, const Target& out) = 0;
   virtual void gather(const Operand& x, const Operand& ids, int axis, const Target& out) = 0;
   /// out already holds the destination's values; ids and source have one shape.

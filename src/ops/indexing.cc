@@ -21,7 +21,7 @@ Tensor Tensor::index_select(const Tensor& ids, int axis) const {
   Shape to = shape();
   to.set(at, ids.elem_count());
   Tensor out = ops::empty_on(*this, to, dtype());
-  if (out.elem_count() > 0)
+  if (ids.elem_count() > 0)
     ops::backend_of(*this).index_select(ops::operand(*this), ops::operand(ids), at, ops::target(out));
   return out;
 }
@@ -84,7 +84,7 @@ Tensor Tensor::index_add(const Tensor& ids, const Tensor& source, int axis) cons
          " does not go with the destination ", shape(), " and ", ids.elem_count(), " ids along axis ", axis,
          "; expected ", expected);
   Tensor out = copy();
-  if (source.elem_count() > 0)
+  if (ids.elem_count() > 0)
     ops::backend_of(out).index_add(ops::operand(ids), ops::operand(source), at, ops::target(out));
   return out;
 }

@@ -2,6 +2,8 @@
 // scatter_add and index_add: the documented order of additions, bit for bit, on every dtype and layout.
 #include <gtest/gtest.h>
 
+#include <algorithm>
+
 #include "beeswax/tensor.h"
 #include "support/configurations.h"
 #include "support/devices.h"
@@ -199,6 +201,34 @@ TEST(IndexAdd, ScatterAddWithIdsOfItsOwn) {
       ASSERT_EQ(raw(x), values);
       x.scatter_add_set(list, source, axis);
       ASSERT_EQ(raw(x), expected);
+    }
+  }
+}
+
+// A few contributions to each destination of a column, up to and beyond what is kept side by side.
+TEST(IndexAdd, FewContributionsToEach) {
+  Random random(15);
+  const Shape shape{3, 43};
+  for (DType dtype : test::arithmetic_dtypes()) {
+    for (int64_t most = 1; most <= 10; ++most) {
+      std::vector<int64_t> one;
+      for (int64_t id = 0; id < shape[1]; ++id)
+        one.insert(one.end(), static_cast<size_t>(id % 12 == 5 ? most : id % 2), id);
+      one.push_back(INT64_MAX);
+      std::vector<int64_t> ids;
+      for (int64_t row = 0; row < shape[0]; ++row) {
+        std::shuffle(one.begin(), one.end(), random);
+        ids.insert(ids.end(), one.begin(), one.end());
+      }
+      const Shape part{shape[0], static_cast<int64_t>(one.size())};
+      const Raw values = numbers(random, shape.elem_count(), dtype);
+      const Raw added = numbers(random, part.elem_count(), dtype);
+      const Tensor x = test::laid_out(random, values, shape, dtype);
+      const Tensor source = test::laid_out(random, added, part, dtype);
+      const Tensor list = id_tensor(random, ids, part);
+      ASSERT_EQ(raw(x.scatter_add(list, source, 1)), add_by_hand(dtype, values, shape, ids, added, part, 1))
+          << x.describe() << ", at most " << most;
+      test::expect_same_everywhere([&] { return x.scatter_add(list, source, 1); });
     }
   }
 }

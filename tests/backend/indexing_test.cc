@@ -250,6 +250,15 @@ TEST(Indexing, IdsOutOfRange) {
   EXPECT_ERROR(x.scatter_add(grid, source, 1), IndexOutOfRange, "[scatter_add] id 5 at [3, 1]");
   EXPECT_ERROR(x.index_add(ids, Tensor::ones({4, 4}, DType::F32), 1), IndexOutOfRange,
                "[index_add] id 7 at [2]");
+  // Ids are checked even where nothing moves.
+  const Tensor none = Tensor::zeros({5, 0, 2}, DType::F32);
+  EXPECT_ERROR(none.index_select(ids, 0), IndexOutOfRange, "[index_select] id 7 at [2]");
+  EXPECT_ERROR(none.index_add(ids, Tensor::zeros({4, 0, 2}, DType::F32), 0), IndexOutOfRange,
+               "[index_add] id 7 at [2]");
+  EXPECT_ERROR(Tensor::zeros({4, 0}, DType::F32).embedding(ids), IndexOutOfRange, "id 7");
+  const Tensor legal = ids.narrow(0, 0, 2);
+  EXPECT_EQ(none.index_select(legal, 0).shape().to_string(), "[2, 0, 2]");
+  EXPECT_EQ(none.index_add(legal, Tensor::zeros({2, 0, 2}, DType::F32), 0).shape().to_string(), "[5, 0, 2]");
   // The first one in row-major order is named, for any number of threads.
   std::vector<uint32_t> many(300000, 1);
   many[123457] = 9;

@@ -33,6 +33,14 @@ class Ids {
     if (!load_(out, at(offset), stride, count, size_)) note_bad(offset, stride, count, linear);
   }
 
+  /// The run's elements for the ids from `offset` on; `linear` as for load. The ids of `run` are filled in.
+  void gather(GatherRun run, size_t element_class, int64_t offset, int64_t linear) {
+    run.ids = at(offset);
+    run.size = size_;
+    if (!indexing_kernels().gather[kind()][element_class](run))
+      note_bad(offset, run.id_stride, run.count, linear);
+  }
+
   /// Looks at all ids; throws where one is out of range.
   void check_all();
 

@@ -187,13 +187,15 @@ void add_columns(const Operand& ids, const Operand& source, int axis, const Targ
     const Scratch<int64_t> touched(count + 1);
     const Scratch<int64_t> places(size);
     const Scratch<double> values(count);
+    const bool few = count <= 2 * size && size <= 4 * count;
+    const Scratch<double> slots(few ? kSlots * size : 0);
     std::memset(places.data(), 0, static_cast<size_t>(size) * sizeof(int64_t));
     NestPosition<3> position(nest, begin);
     for (int64_t column = begin; column < end; ++column, position.advance(1)) {
       load_ids(list.data(), ids, position.offset(kIdsAt), ids.layout->stride(axis), count, size);
       add_column({out.data() + position.offset(kTo) * bytes, source.data() + position.offset(kFrom) * bytes,
                   list.data(), out.layout->stride(axis), source.layout->stride(axis), count, places.data(),
-                  touched.data(), values.data()});
+                  touched.data(), values.data(), few ? slots.data() : nullptr, size});
     }
   });
 }
@@ -218,6 +220,7 @@ void scatter_add(const Operand& ids, const Operand& source, int axis, const Targ
 
 void CpuBackend::index_add(const Operand& ids, const Operand& source, int axis, const Target& out) {
   check_ids("index_add", ids, out.layout->shape(), axis);
+  if (source.layout->shape().elem_count() == 0) return;
   add_shared(ids, source, axis, out);
 }
 

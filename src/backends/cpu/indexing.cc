@@ -101,6 +101,10 @@ class Select {
 }  // namespace
 
 void CpuBackend::index_select(const Operand& x, const Operand& ids, int axis, const Target& out) {
+  if (out.layout->shape().elem_count() == 0) {
+    check_ids("index_select", ids, x.layout->shape(), axis);
+    return;
+  }
   Select(x, ids, axis, out).run();
 }
 
@@ -110,23 +114,24 @@ void CpuBackend::gather(const Operand& x, const Operand& ids, int axis, const Ta
   constexpr size_t kIdsAt = 0;
   constexpr size_t kFrom = 1;
   const auto bytes = static_cast<int64_t>(dtype_bytes(x.dtype, 1));
-  const auto take = indexing_kernels().take[size_class(static_cast<size_t>(bytes))];
+  const size_t element_class = size_class(static_cast<size_t>(bytes));
   const int64_t axis_stride = x.layout->stride(axis);
   const std::byte* from = x.data();
   std::byte* to = out.data();
   const bool past_caches =
       nest.inner() * bytes >= kLeastStream && beyond_caches(static_cast<size_t>(nest.count * bytes));
+  const bool far =
+      axis_stride * bytes >= 64 && beyond_caches(static_cast<size_t>(x.layout->shape().elem_count() * bytes));
   Ids all("gather", ids, x.layout->shape(), axis);
   parallel_ranges(nest.count, kGrain / 2, [&](int64_t begin, int64_t end) {
-    int64_t block[kIdBlock];
     DenseWriter writer(to + begin * bytes, past_caches);
     NestPosition<2> position(nest, begin);
     for (int64_t i = begin; i < end;) {
       const int64_t run = std::min({end - i, position.left(), kIdBlock});
-      all.load(block, position.offset(kIdsAt), nest.strides[kIdsAt][nest.last()], run, i);
       writer.write(run * bytes, [&](std::byte* y) {
-        take(y, from + position.offset(kFrom) * bytes, nest.strides[kFrom][nest.last()], axis_stride, block,
-             run);
+        all.gather({y, from + position.offset(kFrom) * bytes, nest.strides[kFrom][nest.last()], axis_stride,
+                    nullptr, nest.strides[kIdsAt][nest.last()], run, 0, far},
+                   element_class, position.offset(kIdsAt), i);
       });
       i += run;
       position.advance(run);

@@ -3,11 +3,11 @@
 // begun, so that a handful of partial sums is alive at a time, not 64.
 #include "backends/cpu/kernels/index_sum.h"
 
+#include "backends/cpu/kernels/tree.h"
+
 namespace beeswax::cpu::BW_ISA {
 namespace {
 
-constexpr int64_t kLanes = 64;
-constexpr int64_t kChunk = 512;
 constexpr int kLevels = 5;  // 512^5 contributions are more than any tensor has
 
 // The elements of each level: contributions, sums of 512 of these, sums of 512 of those, ... down to one.
@@ -118,31 +118,9 @@ void add_rows(void* out, const void* from, int64_t row_stride, const int64_t* or
 
 // -------------------------------------------------------------------------------------- sequences of values
 
-// The sum of at most 512 values, in place.
 template <class A>
-BW_FN A sum_values(A* v, int64_t count) {
-  for (int64_t k = kLanes; k < count; k += kLanes) {
-    const int64_t lanes = count - k < kLanes ? count - k : kLanes;
-    for (int64_t l = 0; l < lanes; ++l) v[l] = static_cast<A>(v[l] + v[k + l]);
-  }
-  int64_t present = count < kLanes ? count : kLanes;
-  for (int64_t h = kLanes / 2; h > 0; h /= 2) {
-    for (int64_t l = 0; l < h && l + h < present; ++l) v[l] = static_cast<A>(v[l] + v[l + h]);
-    present = present < h ? present : h;
-  }
-  return v[0];
-}
-
-// The sum of any number of values, in place: each pass leaves one value of every chunk.
-template <class A>
-__attribute__((noinline)) A sum_all(A* v, int64_t count) {
-  while (count > kChunk) {
-    int64_t chunks = 0;
-    for (int64_t begin = 0; begin < count; begin += kChunk)
-      v[chunks++] = sum_values(v + begin, count - begin < kChunk ? count - begin : kChunk);
-    count = chunks;
-  }
-  return sum_values(v, count);
+__attribute__((noinline)) A sum_many(A* v, int64_t count) {
+  return tree_join(v, count);
 }
 
 // A few values by the same rule, without loops.
@@ -158,7 +136,7 @@ BW_FN A sum_few(A* v, int64_t count) {
     case 4:
       return static_cast<A>(static_cast<A>(v[0] + v[2]) + static_cast<A>(v[1] + v[3]));
     default:
-      return sum_all(v, count);
+      return sum_many(v, count);
   }
 }
 
@@ -174,7 +152,8 @@ __attribute__((noinline)) void close_chunk(LongSum<A>& s, int64_t count) {
   s.counts[0] = count;
   int level = 0;
   do {
-    s.values[level + 1][s.counts[level + 1]++] = sum_values(s.values[level], s.counts[level]);
+    s.values[level + 1][s.counts[level + 1]++] =
+        tree_chunk(static_cast<const A*>(s.values[level]), s.counts[level]);
     s.counts[level++] = 0;
   } while (s.counts[level] == kChunk);
 }
@@ -185,8 +164,9 @@ __attribute__((noinline)) A finish(LongSum<A>& s) {
   while (s.counts[top] == 0) --top;
   for (int level = 1; level < top; ++level)
     if (s.counts[level] > 0)
-      s.values[level + 1][s.counts[level + 1]++] = sum_values(s.values[level], s.counts[level]);
-  return sum_values(s.values[top], s.counts[top]);
+      s.values[level + 1][s.counts[level + 1]++] =
+          tree_chunk(static_cast<const A*>(s.values[level]), s.counts[level]);
+  return tree_chunk(static_cast<const A*>(s.values[top]), s.counts[top]);
 }
 
 template <class T, class A>
@@ -227,11 +207,72 @@ void add_groups(void* out, int64_t axis_stride, const void* from, int64_t stride
   }
 }
 
+template <size_t kBytes>
+struct Count;
+template <>
+struct Count<1> {
+  using type = int8_t;
+};
+template <>
+struct Count<2> {
+  using type = int16_t;
+};
+template <>
+struct Count<4> {
+  using type = int32_t;
+};
+template <>
+struct Count<8> {
+  using type = int64_t;
+};
+
+// Contribution k of each destination goes to slot k; then all destinations are summed side by side. False,
+// with nothing changed, where a destination has too many.
+template <class T, class A>
+BW_FN bool add_in_slots(const IdColumn& column) {
+  using C = typename Count<sizeof(A)>::type;
+  const T* x = static_cast<const T*>(column.from);
+  T* y = static_cast<T*>(column.to);
+  C* __restrict counts = reinterpret_cast<C*>(column.places);
+  A* __restrict v = static_cast<A*>(column.slots);
+  const int64_t size = column.size;
+  for (int64_t i = 0; i < column.count; ++i) {
+    const int64_t id = column.ids[i];
+    if (id < 0) continue;
+    const C k = counts[id];
+    if (k == kSlots) {
+      __builtin_memset(counts, 0, static_cast<size_t>(size) * sizeof(C));
+      return false;
+    }
+    counts[id] = static_cast<C>(k + 1);
+    v[k * size + id] = static_cast<A>(x[i * column.from_stride]);
+  }
+  const auto add_if = [](bool both, A a, A b) __attribute__((always_inline)) {
+    const A sum = static_cast<A>(a + b);
+    return both ? sum : a;
+  };
+  for (int64_t id = 0; id < size; ++id) {
+    const C n = counts[id];
+    counts[id] = 0;
+    const A a = add_if(n > 4, v[id], v[4 * size + id]);
+    const A b = add_if(n > 5, v[size + id], v[5 * size + id]);
+    const A c = add_if(n > 6, v[2 * size + id], v[6 * size + id]);
+    const A d = add_if(n > 7, v[3 * size + id], v[7 * size + id]);
+    const A sum = add_if(n > 1, add_if(n > 2, a, c), add_if(n > 3, b, d));
+    const T old = y[id * column.to_stride];
+    T to = old;
+    add_value<T, A>(&to, sum);
+    y[id * column.to_stride] = n > 0 ? to : old;
+  }
+  return true;
+}
+
 // A counting sort by destination that keeps the order of contributions, then the sum of each run.
 template <class T, class A>
 void add_column(const IdColumn& column) {
   T* y = static_cast<T*>(column.to);
   const T* x = static_cast<const T*>(column.from);
+  if (column.slots != nullptr && add_in_slots<T, A>(column)) return;
   const int64_t* ids = column.ids;
   A* values = static_cast<A*>(column.values);
   int64_t touched = 0;

@@ -22,6 +22,9 @@ struct IdGroup {
   int64_t end;
 };
 
+/// Contributions to one destination for which IdColumn::slots has room.
+inline constexpr int64_t kSlots = 8;
+
 /// One column of scatter_add: contribution i, at from[i * from_stride], goes to to[ids[i] * to_stride] (or
 /// nowhere where the id is negative). The working arrays have `count` elements; `places` has one for every
 /// destination and is 0 before and after. `values` holds elements of the type that sums are made in.
@@ -33,6 +36,10 @@ struct IdColumn {
   int64_t* places;
   int64_t* touched;
   void* values;
+  /// Room for kSlots such elements for each of `size` destinations, or null where many are expected to get
+  /// more contributions, or most to get none.
+  void* slots;
+  int64_t size;
 };
 
 struct IndexSumKernels {

@@ -77,6 +77,40 @@ void take(void* out, const void* from, int64_t step, int64_t axis_stride, const 
   }
 }
 
+template <class Id, class T>
+bool gather(const GatherRun& run) {
+  T* y = static_cast<T*>(run.out);
+  const T* from = static_cast<const T*>(run.from);
+  const Id* ids = static_cast<const Id*>(run.ids);
+  const int64_t step = run.step, axis_stride = run.axis_stride, id_stride = run.id_stride, size = run.size;
+  bool good = true;
+  const auto one = [&](int64_t i, Id id, int64_t by, int64_t along) __attribute__((always_inline)) {
+    if (legal(id, size)) {
+      y[i] = from[i * by + static_cast<int64_t>(id) * along];
+    } else {
+      y[i] = T{0};
+      if (id != largest<Id>()) good = false;
+    }
+    BW_ONE_BY_ONE;
+  };
+  if (run.far) {
+    constexpr int64_t kAhead = 64;
+    for (int64_t i = 0; i < run.count; ++i) {
+      const int64_t later = i + kAhead;
+      if (later < run.count && legal(ids[later * id_stride], size))
+        __builtin_prefetch(from +
+                           (later * step + static_cast<int64_t>(ids[later * id_stride]) * axis_stride));
+      one(i, ids[i * id_stride], step, axis_stride);
+    }
+  } else if (step == 0 && axis_stride == 1 && id_stride == 1) {
+#pragma GCC unroll 4
+    for (int64_t i = 0; i < run.count; ++i) one(i, ids[i], 0, 1);
+  } else {
+    for (int64_t i = 0; i < run.count; ++i) one(i, ids[i * id_stride], step, axis_stride);
+  }
+  return good;
+}
+
 template <class T>
 void put(void* out, int64_t step, int64_t axis_stride, const int64_t* ids, const void* from,
          int64_t from_stride, int64_t count) {
@@ -95,6 +129,15 @@ const IndexingKernels& indexing_kernels() {
       {load<uint8_t>, load<uint32_t>, load<int16_t>, load<int32_t>, load<int64_t>},
       {check<uint8_t>, check<uint32_t>, check<int16_t>, check<int32_t>, check<int64_t>},
       {take<uint8_t>, take<uint16_t>, take<uint32_t>, take<uint64_t>},
+      {
+#define BW_GATHER(Id) {gather<Id, uint8_t>, gather<Id, uint16_t>, gather<Id, uint32_t>, gather<Id, uint64_t>}
+          BW_GATHER(uint8_t),
+          BW_GATHER(uint32_t),
+          BW_GATHER(int16_t),
+          BW_GATHER(int32_t),
+          BW_GATHER(int64_t),
+#undef BW_GATHER
+      },
       {put<uint8_t>, put<uint16_t>, put<uint32_t>, put<uint64_t>},
   };
   return kTable;
