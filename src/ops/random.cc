@@ -81,9 +81,11 @@ Tensor Tensor::rand(const Shape& shape, DType dtype, const Device& device, doubl
 
 Tensor Tensor::randn(const Shape& shape, DType dtype, const Device& device, double mean, double stddev) {
   check_float("randn", dtype);
-  if (!std::isfinite(mean) || !std::isfinite(stddev) || stddev < 0)
+  const DType computed = dtype == DType::F64 ? DType::F64 : DType::F32;
+  const auto finite = [&](double x) { return std::isfinite(Scalar(x).to(computed, "randn").as_double()); };
+  if (!finite(mean) || !finite(stddev) || stddev < 0)
     fail(ErrorKind::InvalidArgument, "randn", "the mean ", Scalar(mean), " and the standard deviation ",
-         Scalar(stddev), " must be finite, the latter not negative");
+         Scalar(stddev), " must be finite in ", dtype_name(computed), ", the latter not negative");
   return draw(shape, dtype, device, Distribution::Normal, mean, stddev);
 }
 

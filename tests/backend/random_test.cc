@@ -130,12 +130,29 @@ TEST(Random, NormalFromWords) {
   }
 }
 
-// The first numbers of the default seed, to the bit.
+// The first numbers of the default seed, as tools/random_vectors.py computes them: uniform ones to the bit,
+// normal ones within the error of log, sqrt and the sine or cosine of an angle rounded to the type.
 TEST(Random, KnownAnswers) {
-  Device::cpu().set_seed(299792458);
-  const std::vector<float> uniform = Tensor::rand({4}, DType::F32).to_vec<float>();
-  for (size_t i = 0; i < 4; ++i)
-    EXPECT_EQ(uniform[i], static_cast<float>(word(299792458, 0, i) >> 8) / 16777216.0f);
+  const Device cpu;
+  const float uniform[] = {0x1.23dcbc0000000p-2f, 0x1.b7842c0000000p-1f, 0x1.9806160000000p-1f,
+                           0x1.f4df380000000p-1f, 0x1.3503500000000p-4f, 0x1.005d980000000p-1f,
+                           0x1.89b2800000000p-3f, 0x1.a51ad00000000p-4f};
+  const double normal32[] = {0.997856365,  -1.230716231, 0.667520846, -0.091728622,
+                             -2.273469151, -0.010200401, 1.450156904, 1.093214506};
+  const double normal64[] = {0.54739503189981797,  -0.075221311266135113, 0.93921499936902109,
+                             0.70803614791266734,  1.6716250663712413,    -0.40699057474229922,
+                             -0.22847177237415364, -0.19927566226871565};
+  cpu.set_seed(299792458);
+  const std::vector<float> u = Tensor::rand({8}, DType::F32).to_vec<float>();
+  cpu.set_seed(299792458);
+  const std::vector<float> n = Tensor::randn({8}, DType::F32).to_vec<float>();
+  cpu.set_seed(299792458);
+  const std::vector<double> d = Tensor::randn({8}, DType::F64).to_vec<double>();
+  for (size_t i = 0; i < 8; ++i) {
+    EXPECT_EQ(u[i], uniform[i]);
+    EXPECT_NEAR(n[i], normal32[i], 6e-7);
+    EXPECT_NEAR(d[i], normal64[i], 2e-15);
+  }
 }
 
 TEST(Random, SeedAndState) {
@@ -283,6 +300,8 @@ TEST(Random, Errors) {
                "[rand] no f16 lies in [1e+05, 2e+05)");
   EXPECT_ERROR(Tensor::rand({2}, DType::F8E4M3, cpu, 1.01, 1.02), InvalidArgument,
                "[rand] no f8e4m3 lies in [1.01, 1.02)");
+  EXPECT_ERROR(Tensor::randn({2}, DType::F16, cpu, 1e300, 1), InvalidArgument, "must be finite in f32");
+  EXPECT_ERROR(Tensor::randn({2}, DType::F32, cpu, 0, 1e39), InvalidArgument, "[randn] the mean 0");
   EXPECT_ERROR(Tensor::randn({2}, DType::F32, cpu, 0, -1), InvalidArgument, "the standard deviation -1");
   EXPECT_ERROR(Tensor::randn({2}, DType::F32, cpu, HUGE_VAL, 1), InvalidArgument, "the mean inf");
 }
