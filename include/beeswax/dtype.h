@@ -38,9 +38,11 @@ BW_API DType parse_dtype(std::string_view name);
 /// Bits of one element (6 and 4 for the sub-byte storage types).
 BW_API int dtype_bits(DType dtype);
 
-/// Bytes that `count` elements take; sub-byte types are packed without gaps, little end first.
+/// Bytes that `count` elements take, at most 2^60 of them; sub-byte types are packed without gaps, little end
+/// first.
 inline size_t dtype_bytes(DType dtype, size_t count) {
-  return (count * static_cast<size_t>(dtype_bits(dtype)) + 7) / 8;
+  const auto bits = static_cast<size_t>(dtype_bits(dtype));
+  return count / 8 * bits + (count % 8 * bits + 7) / 8;  // count * bits may not fit
 }
 
 BW_API bool dtype_is_float(DType dtype);    ///< bf16 f16 f32 f64 f8e4m3

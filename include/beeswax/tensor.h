@@ -8,18 +8,22 @@
 // have one dtype: there is no implicit promotion. Shapes broadcast as in NumPy.
 #pragma once
 
+#include <algorithm>
+#include <array>
 #include <cstdint>
 #include <initializer_list>
 #include <iosfwd>
 #include <optional>
 #include <span>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
 #include "beeswax/detail/ref.h"
 #include "beeswax/device.h"
 #include "beeswax/dtype.h"
+#include "beeswax/error.h"
 #include "beeswax/layout.h"
 #include "beeswax/options.h"
 #include "beeswax/scalar.h"
@@ -32,6 +36,9 @@ struct TensorImpl;
 
 class BW_API Tensor {
  public:
+  template <class T>
+  using List = std::initializer_list<T>;
+
   Tensor() = default;  ///< refers to nothing; defined() is false
   bool defined() const { return static_cast<bool>(impl_); }
 
@@ -42,8 +49,11 @@ class BW_API Tensor {
                      const Device& device = Device::cpu());
   /// Uninitialized.
   static Tensor empty(const Shape& shape, DType dtype, const Device& device = Device::cpu());
+  /// New tensors of this one's shape, dtype and device.
   Tensor zeros_like() const;
   Tensor ones_like() const;
+  Tensor full_like(const Scalar& value) const { return full(shape(), value, dtype(), device()); }
+  Tensor empty_like() const { return empty(shape(), dtype(), device()); }
   /// A rank-0 tensor.
   static Tensor scalar(const Scalar& value, DType dtype, const Device& device = Device::cpu());
   /// Copies `count` elements of `shape`; InvalidArgument if the counts differ.
@@ -56,11 +66,30 @@ class BW_API Tensor {
                          const Device& device = Device::cpu()) {
     return from_span(std::span<const T>(data), shape, device);
   }
+  /// From nested lists of one to four axes: Tensor::of({{1.0f, 2.0f}, {3.0f, 4.0f}}) is a [2, 2] of f32.
+  /// InvalidArgument where the lists of one level differ in length.
+  template <class T>
+  static Tensor of(List<T> list, const Device& device = Device::cpu()) {
+    return of_lists<T>(list, device);
+  }
+  template <class T>
+  static Tensor of(List<List<T>> list, const Device& device = Device::cpu()) {
+    return of_lists<T>(list, device);
+  }
+  template <class T>
+  static Tensor of(List<List<List<T>>> list, const Device& device = Device::cpu()) {
+    return of_lists<T>(list, device);
+  }
+  template <class T>
+  static Tensor of(List<List<List<List<T>>>> list, const Device& device = Device::cpu()) {
+    return of_lists<T>(list, device);
+  }
   /// From elements as they lie in memory (dense, row-major, little-endian); the way in for storage dtypes.
   static Tensor from_bytes(std::span<const std::byte> bytes, const Shape& shape, DType dtype,
                            const Device& device = Device::cpu());
-  /// Values from -> to, exclusive, in steps: start + i*step computed in f64 (i64 for whole numbers), rounded
-  /// once. A step of 0 is an error.
+  /// [n], the values from start to end, exclusive, in steps of 1 or `step`: start + i*step computed in f64
+  /// (i64 for integer dtypes), rounded once. Empty where the step leads away from the end. InvalidArgument
+  /// for a step of 0, numbers that are not finite, and values that an integer dtype does not have.
   static Tensor arange(const Scalar& start, const Scalar& end, DType dtype,
                        const Device& device = Device::cpu());
   static Tensor arange_step(const Scalar& start, const Scalar& end, const Scalar& step, DType dtype,
@@ -79,16 +108,29 @@ class BW_API Tensor {
   static Tensor triu2(int64_t n, DType dtype, const Device& device = Device::cpu());
   /// Coordinate matrices from two or more 1-D tensors; `xy_indexing` swaps the first two axes.
   static std::vector<Tensor> meshgrid(std::span<const Tensor> args, bool xy_indexing);
+  static std::vector<Tensor> meshgrid(List<Tensor> args, bool xy_indexing);
 
   // --- What it is -----------------------------------------------------------------------------------------
   const Layout& layout() const;
   const Shape& shape() const { return layout().shape(); }
   int rank() const { return layout().rank(); }
   int64_t dim(int axis) const;
+  std::span<const int64_t> dims() const { return layout().shape().dims(); }
+  /// The sizes of a tensor of rank N, else ShapeMismatch: const auto [rows, columns] = x.dims<2>();
+  template <size_t N>
+  std::array<int64_t, N> dims() const {
+    require_rank("dims", static_cast<int>(N));
+    std::array<int64_t, N> out{};
+    std::copy_n(dims().begin(), N, out.begin());
+    return out;
+  }
+  /// In elements; 0 along broadcast axes.
+  std::span<const int64_t> strides() const { return layout().strides(); }
   int64_t elem_count() const;
   DType dtype() const;
   Device device() const;
   bool is_contiguous() const { return layout().is_contiguous(); }
+  bool is_fortran_contiguous() const { return layout().is_fortran_contiguous(); }
   /// A number that no other living tensor has.
   uint64_t id() const;
   /// Times the storage was written in place.
@@ -99,19 +141,41 @@ class BW_API Tensor {
   std::string to_string() const;
 
   // --- To the host ----------------------------------------------------------------------------------------
-  /// The elements in row-major order. T must be the dtype's type.
+  /// The elements in row-major order. DTypeMismatch unless T is the dtype's type; OutOfMemory where they do
+  /// not fit the host.
   template <class T>
   std::vector<T> to_vec() const {
-    std::vector<T> out(static_cast<size_t>(elem_count()));
-    copy_to_host(out.data(), kDTypeOf<T>);
+    std::vector<T> out(check_host_copy("to_vec", kDTypeOf<T>));
+    copy_to_host(out.data());
+    return out;
+  }
+  /// The same, nested by axis, of a tensor of rank 1, 2 or 3; ShapeMismatch for another rank.
+  template <class T>
+  std::vector<T> to_vec1() const {
+    require_rank("to_vec1", 1);
+    return to_vec<T>();
+  }
+  template <class T>
+  std::vector<std::vector<T>> to_vec2() const {
+    require_rank("to_vec2", 2);
+    std::vector<std::vector<T>> out;
+    for (int64_t i = 0; i < dims()[0]; ++i) out.push_back(get(i).to_vec1<T>());
+    return out;
+  }
+  template <class T>
+  std::vector<std::vector<std::vector<T>>> to_vec3() const {
+    require_rank("to_vec3", 3);
+    std::vector<std::vector<std::vector<T>>> out;
+    for (int64_t i = 0; i < dims()[0]; ++i) out.push_back(get(i).to_vec2<T>());
     return out;
   }
   /// The one element of a tensor of rank 0 (or of one element).
   template <class T>
   T to_scalar() const {
+    check_host_copy("to_scalar", kDTypeOf<T>);
     require_one_element();
     T out;
-    copy_to_host(&out, kDTypeOf<T>);
+    copy_to_host(&out);
     return out;
   }
   /// Any dtype, converted to double.
@@ -140,14 +204,17 @@ class BW_API Tensor {
   Tensor broadcast_left(const Shape& left) const;  ///< adds axes of these sizes in front
   Tensor unfold(int axis, int64_t size, int64_t step) const;
   Tensor narrow(int axis, int64_t start, int64_t length) const;
+  /// One position of an axis, which is dropped; negative ones count from the end.
   Tensor get(int64_t index) const { return get_on_dim(0, index); }
   Tensor get_on_dim(int axis, int64_t index) const;
   /// Up to `chunks` parts along an axis; the first ones are larger by one where it does not divide.
   std::vector<Tensor> chunk(int chunks, int axis) const;
-  /// Slices by numbers, ranges, id lists and 1-D id tensors: t.i(0, range(1, 3), all, ids).
+  /// Slices by numbers, ranges, id lists and 1-D id tensors, one for each of the first axes:
+  /// t.i(0, range(1, 3), all, ids). Numbers drop their axis; ids copy, all else are views.
   template <class... Args>
   Tensor i(const Args&... args) const;
   Tensor index(std::span<const Index> indices) const;
+  Tensor index(List<Index> indices) const;
   /// Dense row-major: itself where it already is, else a copy.
   Tensor contiguous() const;
   Tensor force_contiguous() const { return copy(); }
@@ -172,20 +239,27 @@ class BW_API Tensor {
 #include "tables/binary.def"
   /// x*mul + add, two roundings; on integers mul and add must be whole numbers.
   Tensor affine(const Scalar& mul, const Scalar& add) const;
-  Tensor clamp(const Scalar& lo, const Scalar& hi) const;
-  Tensor clamp(const Tensor& lo, const Tensor& hi) const;
-  /// Rounds to a number of decimals (negative ones too): round(x * 10^d) / 10^d.
+  /// minimum(maximum(x, lo), hi); the bounds are numbers or tensors that broadcast.
+  template <class Lo, class Hi>
+  Tensor clamp(const Lo& lo, const Hi& hi) const {
+    return maximum(lo).minimum(hi);
+  }
+  /// Rounds to a number of decimals, halves away from zero: round(x * 10^d) / 10^d, in f32 for narrower
+  /// floats; a negative number rounds to tens, hundreds, ... Numbers without a digit as far to the right stay
+  /// as they are; integers saturate.
   Tensor round_to(int decimals) const;
   /// this != 0 ? on_true : on_false, elementwise; the condition has an integer dtype.
   Tensor where_cond(const Tensor& on_true, const Tensor& on_false) const;
 
-  // --- Reductions -----------------------------------------------------------------------------------------
+  // --- Reductions: over one axis, several, or with no argument all of them --------------------------------
 #define BW_REDUCE(Name, method, ...)                                             \
   Tensor method(const Axes& axes, bool keepdim = false) const;                   \
+  Tensor method() const { return method##_all(); }                               \
   Tensor method##_keepdim(const Axes& axes) const { return method(axes, true); } \
   Tensor method##_all() const;
 #define BW_ARG_REDUCE(Name, method, ...)                                 \
   Tensor method(int axis, bool keepdim = false) const;                   \
+  Tensor method() const { return method##_all(); }                       \
   Tensor method##_keepdim(int axis) const { return method(axis, true); } \
   Tensor method##_all() const;  ///< index into the flattened tensor
 #include "tables/reduce.def"
@@ -253,7 +327,9 @@ class BW_API Tensor {
   Tensor index_add(const Tensor& ids, const Tensor& source, int axis) const;
   /// A copy with the slice starting at `start` along `axis` (or the slice that the ranges name) replaced.
   Tensor slice_scatter(const Tensor& source, int axis, int64_t start) const;
+  Tensor slice_scatter0(const Tensor& source, int64_t start) const { return slice_scatter(source, 0, start); }
   Tensor slice_assign(std::span<const Index> ranges, const Tensor& source) const;
+  Tensor slice_assign(List<Index> ranges, const Tensor& source) const;
 
   // --- In place -------------------------------------------------------------------------------------------
   /// Writes `source` at `offset` along `axis`. Both must not share storage.
@@ -277,8 +353,31 @@ class BW_API Tensor {
   Tensor with_layout(const Layout& layout) const;
 
  private:
-  void copy_to_host(void* out, DType expected) const;
+  // Elements to make room for on the host, once it is known that they can be copied there as `expected`.
+  size_t check_host_copy(std::string_view operation, DType expected) const;
+  void copy_to_host(void* out) const;
   void require_one_element() const;
+  void require_rank(std::string_view operation, int rank) const;
+  [[noreturn]] static void fail_ragged(size_t expected, size_t got);
+  // Appends the elements of nested lists; `shape` gets a size at the first list of each level.
+  template <class T>
+  static void flatten_list(const T& element, int /*level*/, Shape* /*shape*/, std::vector<T>* out) {
+    out->push_back(element);
+  }
+  template <class L, class T>
+  static void flatten_list(List<L> list, int level, Shape* shape, std::vector<T>* out) {
+    if (level == shape->rank()) shape->push_back(static_cast<int64_t>(list.size()));
+    const auto expected = static_cast<size_t>((*shape)[level]);
+    if (list.size() != expected) fail_ragged(expected, list.size());
+    for (const L& inner : list) flatten_list(inner, level + 1, shape, out);
+  }
+  template <class T, class L>
+  static Tensor of_lists(List<L> list, const Device& device) {
+    Shape shape;
+    std::vector<T> out;
+    flatten_list(list, 0, &shape, &out);
+    return from_vec(out, shape, device);
+  }
   detail::Ref<detail::RefCounted> impl_;  // a TensorImpl
 };
 
@@ -295,10 +394,12 @@ BW_OPERATOR(/, div)
 inline Tensor operator-(const Tensor& a) { return a.neg(); }
 BW_API std::ostream& operator<<(std::ostream& out, const Tensor& tensor);
 
-/// A range of positions for Tensor::i; the default is everything. A reversed range is empty.
+/// A range of positions for Tensor::i, its end exclusive; the default is everything. Negative numbers count
+/// from the end of the axis, so range(-3, -1) are the two before the last. A reversed range is empty; one
+/// that reaches beyond the axis is an error.
 struct Range {
   int64_t start = 0;
-  int64_t end = INT64_MAX;  ///< cut at the axis's size only when left at the default
+  int64_t end = INT64_MAX;  ///< the default stands for the axis's size
 };
 inline Range range(int64_t start, int64_t end) { return {start, end}; }
 inline Range range_from(int64_t start) { return {start, INT64_MAX}; }
@@ -312,7 +413,8 @@ class BW_API Index {
   Index(T at)
       : kind_(Kind::At), range_{static_cast<int64_t>(at), 0} {}  // NOLINT(google-explicit-constructor)
   Index(Range range) : kind_(Kind::Range), range_(range) {}      // NOLINT(google-explicit-constructor)
-  Index(const std::vector<uint32_t>& ids)                        // NOLINT(google-explicit-constructor)
+  template <std::integral T>
+  Index(const std::vector<T>& ids)  // NOLINT(google-explicit-constructor)
       : kind_(Kind::Ids), ids_(Tensor::from_vec(ids, {static_cast<int64_t>(ids.size())})) {}
   Index(Tensor ids) : kind_(Kind::Ids), ids_(std::move(ids)) {}  // NOLINT(google-explicit-constructor)
 
@@ -330,7 +432,7 @@ class BW_API Index {
 
 template <class... Args>
 Tensor Tensor::i(const Args&... args) const {
-  const Index indices[] = {Index(args)...};
+  const std::array<Index, sizeof...(Args)> indices = {Index(args)...};
   return index(indices);
 }
 

@@ -5,6 +5,7 @@
 #include <cmath>
 
 #include "core/fail.h"
+#include "core/math/convert.h"
 
 namespace beeswax {
 namespace {
@@ -12,6 +13,12 @@ namespace {
 template <class T>
 bool fits(int64_t value) {
   return static_cast<int64_t>(static_cast<T>(value)) == value;
+}
+
+// Rounded once, from the integer where it is one.
+template <class T>
+double rounded(double real, int64_t whole, bool is_whole) {
+  return m::convert<double>(is_whole ? m::convert<T>(whole) : m::convert<T>(real));
 }
 
 bool fits_dtype(DType dtype, int64_t value) {
@@ -39,8 +46,18 @@ std::string Scalar::to_string() const {
 }
 
 Scalar Scalar::to(DType dtype, std::string_view operation) const {
-  if (!dtype_is_int(dtype)) return {real_};
-  const bool whole = is_whole_ || (std::trunc(real_) == real_ && std::fabs(real_) < 9.2e18);
+  switch (dtype) {
+#define BW_FLOAT_Int(Name, ctype)
+#define BW_FLOAT_Float(Name, ctype) \
+  case DType::Name:                 \
+    return {rounded<ctype>(real_, whole_, is_whole_)};
+#define BW_DTYPE(Name, name, ctype, compute, bits, kind) BW_FLOAT_##kind(Name, ctype)
+#include "tables/dtypes.def"
+    default:
+      break;
+  }
+  if (dtype_is_storage(dtype)) return {real_};
+  const bool whole = is_whole_ || (std::trunc(real_) == real_ && real_ >= -0x1p63 && real_ < 0x1p63);
   const int64_t value = is_whole_ ? whole_ : whole ? static_cast<int64_t>(real_) : 0;
   if (!whole || !fits_dtype(dtype, value))
     fail(ErrorKind::InvalidArgument, operation, "the number ", *this, " is not a value of ",

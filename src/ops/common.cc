@@ -16,7 +16,32 @@ bool accepts(Accept accept, DType dtype) {
   return !dtype_is_storage(dtype);
 }
 
+[[noreturn]] void fail_size(std::string_view operation, const Tensor& x) {
+  fail(ErrorKind::TooLarge, operation, "the result would have 2^63 elements or more along an axis of ",
+       x.describe());
+}
+
 }  // namespace
+
+size_t checked_bytes(const Shape& shape, DType dtype) {
+  const auto count = static_cast<uint64_t>(shape.elem_count());
+  if (count > (uint64_t{1} << 60))
+    fail(ErrorKind::TooLarge, "allocate", "shape ", shape, " of ", dtype_name(dtype), " has ", count,
+         " elements; at most 2^60 are addressable");
+  return dtype_bytes(dtype, count);
+}
+
+int64_t add_sizes(std::string_view operation, const Tensor& x, int64_t a, int64_t b) {
+  int64_t sum = 0;
+  if (__builtin_add_overflow(a, b, &sum)) fail_size(operation, x);
+  return sum;
+}
+
+int64_t multiply_sizes(std::string_view operation, const Tensor& x, int64_t a, int64_t b) {
+  int64_t product = 0;
+  if (__builtin_mul_overflow(a, b, &product)) fail_size(operation, x);
+  return product;
+}
 
 void check_dtype(std::string_view operation, const Tensor& x, Accept accept) {
   if (accepts(accept, x.dtype())) return;
@@ -27,6 +52,15 @@ void check_dtype(std::string_view operation, const Tensor& x, Accept accept) {
   }
   fail(ErrorKind::UnsupportedDType, operation, "not defined for ", x.describe(),
        "; accepted dtypes: ", names);
+}
+
+Shape embedded_shape(const Tensor& ids, int64_t columns) {
+  if (ids.rank() == kMaxRank)
+    fail(ErrorKind::InvalidArgument, "embedding", "ids ", ids.describe(), " have ", kMaxRank,
+         " axes already; the columns would add one");
+  Shape shape = ids.shape();
+  shape.push_back(columns);
+  return shape;
 }
 
 void check_same_dtype(std::string_view operation, const Tensor& a, const Tensor& b) {

@@ -22,6 +22,13 @@ inline Tensor empty_on(const Tensor& x, const Shape& shape, DType dtype) {
   return Tensor::empty(shape, dtype, x.device());
 }
 
+/// Bytes of a dense tensor; TooLarge beyond 2^60 elements.
+size_t checked_bytes(const Shape& shape, DType dtype);
+/// a + b and a * b of sizes that are not negative; TooLarge where x's result would have more than 2^63
+/// positions along an axis.
+int64_t add_sizes(std::string_view operation, const Tensor& x, int64_t a, int64_t b);
+int64_t multiply_sizes(std::string_view operation, const Tensor& x, int64_t a, int64_t b);
+
 /// Which dtypes an operation takes, for checks and their messages.
 enum class Accept { Number, Float, Int };
 
@@ -32,6 +39,8 @@ void check_same_dtype(std::string_view operation, const Tensor& a, const Tensor&
 void check_same_device(std::string_view operation, const Tensor& a, const Tensor& b);
 /// ShapeMismatch unless x has that rank; `expected` describes the axes, as "[batch, channels, length]".
 void check_rank(std::string_view operation, const Tensor& x, int rank, std::string_view expected);
+/// ids.shape + [columns]; InvalidArgument where that is one axis too many.
+Shape embedded_shape(const Tensor& ids, int64_t columns);
 /// UnsupportedDType for types below a byte, whose elements have no address.
 void check_not_packed(std::string_view operation, const Tensor& x);
 

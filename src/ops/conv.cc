@@ -18,7 +18,7 @@ struct Call {
 
   std::string describe() const {
     std::string text =
-        join_text("input ", x.shape(), ", kernel ", kernel.shape(), ", padding ", options.padding,
+        join_text("input ", x.describe(), ", kernel ", kernel.describe(), ", padding ", options.padding,
                   ", stride ", options.stride, ", dilation ", options.dilation, ", groups ", options.groups);
     if (transposed) text += join_text(", output_padding ", options.output_padding);
     return text;
@@ -86,8 +86,8 @@ struct Call {
     const int64_t window = o.dilation * (taps - 1) + 1;
     if (transposed) {
       const int64_t size = (in - 1) * o.stride - 2 * o.padding + window + o.output_padding;
-      if (size < 1 || in < 1)
-        refuse(ErrorKind::InvalidArgument, join_text("the output would have size ", size));
+      if (in < 1) refuse(ErrorKind::InvalidArgument, "the input has no positions along an axis");
+      if (size < 1) refuse(ErrorKind::InvalidArgument, join_text("the output would have size ", size));
       return size;
     }
     const int64_t padded = in + 2 * o.padding;

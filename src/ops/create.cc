@@ -1,51 +1,47 @@
 // SPDX-License-Identifier: Apache-2.0
 // Creation: constants, ranges, masks, grids, data from the host. Random numbers are in random.cc.
+#include <algorithm>
 #include <cmath>
 
 #include "ops/common.h"
 
 namespace beeswax {
-namespace {
-
-// Bytes of a tensor, refused before anything is allocated.
-size_t checked_bytes(const Shape& shape, DType dtype) {
-  const auto count = static_cast<uint64_t>(shape.elem_count());
-  if (count > (uint64_t{1} << 60))
-    fail(ErrorKind::TooLarge, "allocate", "shape ", shape, " of ", dtype_name(dtype), " has ", count,
-         " elements; at most 2^60 are addressable");
-  return dtype_bytes(dtype, count);
-}
-
-}  // namespace
-
 Tensor Tensor::empty(const Shape& shape, DType dtype, const Device& device) {
-  const size_t bytes = checked_bytes(shape, dtype);
+  const size_t bytes = ops::checked_bytes(shape, dtype);
   return {backend_for(device).allocate(bytes), Layout(shape), dtype};
 }
 
-Tensor Tensor::full(const Shape& shape, const Scalar& value, DType dtype, const Device& device) {
-  const Scalar converted = value.to(dtype, "full");
-  Tensor out = empty(shape, dtype, device);
-  ops::check_dtype("full", out, ops::Accept::Number);
+namespace {
+
+Tensor filled(std::string_view operation, const Shape& shape, const Scalar& value, DType dtype,
+              const Device& device) {
+  const Scalar converted = value.to(dtype, operation);
+  Tensor out = Tensor::empty(shape, dtype, device);
+  ops::check_dtype(operation, out, ops::Accept::Number);
   if (out.elem_count() > 0) ops::backend_of(out).fill(ops::target(out), converted);
   return out;
 }
 
+}  // namespace
+
+Tensor Tensor::full(const Shape& shape, const Scalar& value, DType dtype, const Device& device) {
+  return filled("full", shape, value, dtype, device);
+}
 Tensor Tensor::zeros(const Shape& shape, DType dtype, const Device& device) {
-  return full(shape, 0, dtype, device);
+  return filled("zeros", shape, 0, dtype, device);
 }
 Tensor Tensor::ones(const Shape& shape, DType dtype, const Device& device) {
-  return full(shape, 1, dtype, device);
+  return filled("ones", shape, 1, dtype, device);
 }
 Tensor Tensor::zeros_like() const { return zeros(shape(), dtype(), device()); }
 Tensor Tensor::ones_like() const { return ones(shape(), dtype(), device()); }
 Tensor Tensor::scalar(const Scalar& value, DType dtype, const Device& device) {
-  return full(Shape(), value, dtype, device);
+  return filled("scalar", Shape(), value, dtype, device);
 }
 
 Tensor Tensor::from_bytes(std::span<const std::byte> bytes, const Shape& shape, DType dtype,
                           const Device& device) {
-  const size_t expected = checked_bytes(shape, dtype);
+  const size_t expected = ops::checked_bytes(shape, dtype);
   if (bytes.size() != expected)
     fail(ErrorKind::InvalidArgument, "from_bytes", "shape ", shape, " of ", dtype_name(dtype), " takes ",
          expected, " bytes, got ", bytes.size());
@@ -58,26 +54,45 @@ Tensor Tensor::arange(const Scalar& start, const Scalar& end, DType dtype, const
   return arange_step(start, end, 1, dtype, device);
 }
 
+namespace {
+
+// Elements of a range of whole numbers, in 64 bits without a sign: the distance may not fit 63.
+uint64_t whole_steps(int64_t first, int64_t last, int64_t by) {
+  const auto from = static_cast<uint64_t>(first);
+  const auto to = static_cast<uint64_t>(last);
+  if (by > 0) return last > first ? (to - from - 1) / static_cast<uint64_t>(by) + 1 : 0;
+  return last < first ? (from - to - 1) / (uint64_t{0} - static_cast<uint64_t>(by)) + 1 : 0;
+}
+
+}  // namespace
+
 Tensor Tensor::arange_step(const Scalar& start, const Scalar& end, const Scalar& step, DType dtype,
                            const Device& device) {
-  const Scalar first = start.to(dtype, "arange");
-  const Scalar last = end.to(dtype, "arange");
-  const Scalar by = step.to(dtype_is_int(dtype) ? DType::I64 : dtype, "arange");
-  if (by.as_double() == 0) fail(ErrorKind::InvalidArgument, "arange", "the step is 0");
-  int64_t count = 0;
-  if (dtype_is_int(dtype)) {
-    const int64_t span = last.as_int() - first.as_int();
-    const int64_t size = by.as_int();
-    if ((span > 0) == (size > 0) && span != 0) count = (span - (size > 0 ? 1 : -1)) / size + 1;
+  ops::check_dtype("arange", empty({0}, dtype, device), ops::Accept::Number);
+  const bool whole = dtype_is_int(dtype);
+  for (const Scalar& number : {start, end, step})
+    if (!std::isfinite(number.as_double()))
+      fail(ErrorKind::InvalidArgument, "arange", "from ", start, " to ", end, " in steps of ", step,
+           "; accepted: finite numbers");
+  if (step.as_double() == 0) fail(ErrorKind::InvalidArgument, "arange", "the step is 0");
+  // The end is not one of the values, so it need not be a value of the dtype: 0 to 256 are all of u8.
+  const Scalar first = whole ? start.to(dtype, "arange") : start.as_double();
+  const Scalar by = whole ? step.to(DType::I64, "arange") : step.as_double();
+  uint64_t count = 0;
+  if (whole) {
+    count = whole_steps(first.as_int(), end.to(DType::I64, "arange").as_int(), by.as_int());
   } else {
-    const double steps = std::ceil((last.as_double() - first.as_double()) / by.as_double());
-    if (!(steps < 1e18))
-      fail(ErrorKind::TooLarge, "arange", "from ", start, " to ", end, " in steps of ", step,
-           " has too many elements");
-    count = steps > 0 ? static_cast<int64_t>(steps) : 0;
+    const double steps = std::ceil((end.as_double() - start.as_double()) / step.as_double());
+    count = steps > 0 ? static_cast<uint64_t>(std::min(steps, 0x1p63)) : 0;
   }
-  Tensor out = empty({count}, dtype, device);
-  ops::check_dtype("arange", out, ops::Accept::Number);
+  if (count > (uint64_t{1} << 60))
+    fail(ErrorKind::TooLarge, "arange", "from ", start, " to ", end, " in steps of ", step,
+         " has more than 2^60 elements");
+  if (whole && count > 0)
+    (void)Scalar(static_cast<int64_t>(static_cast<uint64_t>(first.as_int()) +
+                                      (count - 1) * static_cast<uint64_t>(by.as_int())))
+        .to(dtype, "arange");
+  const Tensor out = empty({static_cast<int64_t>(count)}, dtype, device);
   if (count > 0) ops::backend_of(out).range(ops::target(out), first, by);
   return out;
 }
@@ -105,6 +120,10 @@ Tensor Tensor::tril2(int64_t n, DType dtype, const Device& device) {
 Tensor Tensor::triu2(int64_t n, DType dtype, const Device& device) {
   if (n <= 0) return zeros({n, n}, dtype, device);
   return windows_backwards(cat({zeros({n - 1}, dtype, device), ones({n}, dtype, device)}, 0), n);
+}
+
+std::vector<Tensor> Tensor::meshgrid(List<Tensor> args, bool xy_indexing) {
+  return meshgrid(std::span(args.begin(), args.size()), xy_indexing);
 }
 
 std::vector<Tensor> Tensor::meshgrid(std::span<const Tensor> args, bool xy_indexing) {

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Elementwise operations: one definition per table row, and the few that take more than a row says.
+#include <cfloat>
+
 #include "ops/common.h"
 
 namespace beeswax {
@@ -99,21 +101,52 @@ BW_OPERATOR(/, Div, div)
 
 Tensor Tensor::affine(const Scalar& mul, const Scalar& add) const {
   ops::check_dtype("affine", *this, Accept::Number);
-  const Scalar factor = mul.to(dtype(), "affine");
-  const Scalar summand = add.to(dtype(), "affine");
+  // The backend computes narrow floats in f32, and the numbers stay in it too.
+  const DType as = dtype_is_int(dtype()) || dtype() == DType::F64 ? dtype() : DType::F32;
+  const Scalar factor = mul.to(as, "affine");
+  const Scalar summand = add.to(as, "affine");
   Tensor out = ops::empty_on(*this, shape(), dtype());
   if (out.elem_count() > 0)
     ops::backend_of(*this).affine(ops::operand(*this), factor, summand, ops::target(out));
   return out;
 }
 
-Tensor Tensor::clamp(const Scalar& lo, const Scalar& hi) const { return maximum(lo).minimum(hi); }
-Tensor Tensor::clamp(const Tensor& lo, const Tensor& hi) const { return maximum(lo).minimum(hi); }
+namespace {
+
+// Integers to multiples of 10^-decimals, halves away from zero, saturating.
+Tensor round_digits(const Tensor& x, int decimals) {
+  int64_t power = 1;
+  for (int i = 0; i > decimals; --i)
+    if (__builtin_mul_overflow(power, 10, &power)) return x.zeros_like();
+  const Tensor wide = x.to_dtype(DType::I64);  // the power need not be a value of x's dtype
+  const Tensor rest = wide - wide / power * power;
+  const Tensor away = rest.ge(power / 2).to_dtype(DType::I64) - rest.le(-(power / 2)).to_dtype(DType::I64);
+  const Tensor count = wide / power + away;
+  const Tensor rounded = count * power;
+  const Tensor limit = x.ge(0).where_cond(Tensor::scalar(INT64_MAX, DType::I64, x.device()),
+                                          Tensor::scalar(INT64_MIN, DType::I64, x.device()));
+  return (rounded / power).eq(count).where_cond(rounded, limit).to_dtype(x.dtype());
+}
+
+}  // namespace
 
 Tensor Tensor::round_to(int decimals) const {
+  ops::check_dtype("round_to", *this, ops::Accept::Number);
+  if (dtype_is_int(dtype())) return decimals >= 0 ? *this : round_digits(*this, decimals);
+  if (dtype_bits(dtype()) < 32) return to_dtype(DType::F32).round_to(decimals).to_dtype(dtype());
+  const double largest = dtype() == DType::F32 ? FLT_MAX : DBL_MAX;
   double power = 1;
-  for (int i = 0; i < (decimals < 0 ? -decimals : decimals); ++i) power *= 10;
-  return decimals < 0 ? (*this / power).round() * power : (*this * power).round() / power;
+  for (int i = 0; i != decimals && power <= largest; i += decimals < 0 ? -1 : 1) power *= 10;
+  if (decimals < 0) {
+    // Half of a power beyond the dtype is more than any of its numbers.
+    if (power <= largest) return (*this / power).round() * power;
+    return abs().le(largest).where_cond(*this * 0, *this);
+  }
+  if (power > largest) return *this;
+  // From here on a scaled number is whole: x has no digit that far to the right.
+  const double whole = dtype() == DType::F32 ? 0x1p24 : 0x1p53;
+  const Tensor scaled = *this * power;
+  return scaled.abs().lt(whole).where_cond(scaled.round() / power, *this);
 }
 
 Tensor Tensor::where_cond(const Tensor& on_true, const Tensor& on_false) const {

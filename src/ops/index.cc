@@ -21,14 +21,16 @@ Tensor slice(std::string_view operation, const Tensor& x, const Index& index, in
     const int64_t at = index.at() < 0 ? index.at() + size : index.at();
     if (at < 0 || at >= size)
       fail(ErrorKind::IndexOutOfRange, operation, "position ", index.at(), " is out of range for axis ",
-           *axis, " of ", x.shape(), " (size ", size, ")");
+           *axis, " of ", x.describe(), " (accepted: positions from ", -size, " to ", size - 1, ")");
     return x.with_layout(x.layout().narrow(*axis, at, 1).squeeze(*axis));
   }
-  const int64_t start = index.range().start;
-  const int64_t end = index.range().end == INT64_MAX ? size : index.range().end;
-  if (start < 0 || start > size || end > size)
-    fail(ErrorKind::IndexOutOfRange, operation, "range ", start, "..", end, " does not fit axis ", *axis,
-         " of ", x.shape(), " (size ", size, ")");
+  const Range range = index.range();
+  const int64_t start = range.start < 0 ? range.start + size : range.start;
+  const int64_t end = range.end == INT64_MAX ? size : range.end < 0 ? range.end + size : range.end;
+  if (start < 0 || start > size || end < 0 || end > size)
+    fail(ErrorKind::IndexOutOfRange, operation, "range ", range.start, "..",
+         range.end == INT64_MAX ? std::string() : std::to_string(range.end), " does not fit axis ", *axis,
+         " of ", x.describe(), " (accepted: positions from ", -size, " to ", size, ")");
   return x.with_layout(x.layout().narrow((*axis)++, start, std::max<int64_t>(0, end - start)));
 }
 
@@ -48,6 +50,12 @@ Tensor Tensor::index(std::span<const Index> indices) const {
     }
   }
   return out;
+}
+
+Tensor Tensor::index(List<Index> indices) const { return index(std::span(indices.begin(), indices.size())); }
+
+Tensor Tensor::slice_assign(List<Index> ranges, const Tensor& source) const {
+  return slice_assign(std::span(ranges.begin(), ranges.size()), source);
 }
 
 Tensor Tensor::slice_assign(std::span<const Index> ranges, const Tensor& source) const {

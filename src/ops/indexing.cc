@@ -6,7 +6,7 @@
 namespace beeswax {
 namespace {
 
-void check_ids(std::string_view operation, const Tensor& x, const Tensor& ids) {
+void check_id_tensor(std::string_view operation, const Tensor& x, const Tensor& ids) {
   ops::check_dtype(operation, ids, ops::Accept::Int);
   ops::check_same_device(operation, x, ids);
 }
@@ -16,7 +16,7 @@ void check_ids(std::string_view operation, const Tensor& x, const Tensor& ids) {
 Tensor Tensor::index_select(const Tensor& ids, int axis) const {
   const int at = shape().axis(axis, "index_select");
   ops::check_not_packed("index_select", *this);
-  check_ids("index_select", *this, ids);
+  check_id_tensor("index_select", *this, ids);
   ops::check_rank("index_select", ids, 1, "ids [n]");
   Shape to = shape();
   to.set(at, ids.elem_count());
@@ -28,12 +28,8 @@ Tensor Tensor::index_select(const Tensor& ids, int axis) const {
 
 Tensor Tensor::embedding(const Tensor& ids) const {
   ops::check_rank("embedding", *this, 2, "a table [rows, columns]");
-  check_ids("embedding", *this, ids);
-  if (ids.rank() == kMaxRank)
-    fail(ErrorKind::InvalidArgument, "embedding", "ids ", ids.shape(), " have ", kMaxRank,
-         " axes already; the columns would add one");
-  Shape to = ids.shape();
-  to.push_back(shape()[1]);
+  check_id_tensor("embedding", *this, ids);
+  const Shape to = ops::embedded_shape(ids, shape()[1]);
   try {
     return index_select(ids.flatten_all(), 0).reshape(to);
   } catch (Error& error) {
@@ -44,7 +40,7 @@ Tensor Tensor::embedding(const Tensor& ids) const {
 Tensor Tensor::gather(const Tensor& ids, int axis) const {
   const int at = shape().axis(axis, "gather");
   ops::check_not_packed("gather", *this);
-  check_ids("gather", *this, ids);
+  check_id_tensor("gather", *this, ids);
   ops::check_fits("gather", "ids", ids, *this, at);
   Tensor out = ops::empty_on(*this, ids.shape(), dtype());
   if (out.elem_count() > 0)
@@ -72,7 +68,7 @@ Tensor Tensor::scatter_add(const Tensor& ids, const Tensor& source, int axis) co
 
 Tensor Tensor::index_add(const Tensor& ids, const Tensor& source, int axis) const {
   const int at = shape().axis(axis, "index_add");
-  check_ids("index_add", *this, ids);
+  check_id_tensor("index_add", *this, ids);
   ops::check_rank("index_add", ids, 1, "ids [n]");
   ops::check_same_dtype("index_add", *this, source);
   ops::check_dtype("index_add", *this, ops::Accept::Number);

@@ -17,10 +17,10 @@ void place(const Tensor& out, int axis, int64_t start, const Tensor& part) {
 }
 
 // The parts, alike but for their size along `axis`, one after the other.
-Tensor join(std::span<const Tensor> parts, int axis) {
+Tensor join(std::string_view operation, std::span<const Tensor> parts, int axis) {
   Shape to = parts[0].shape();
   int64_t size = 0;
-  for (const Tensor& part : parts) size += part.shape()[axis];
+  for (const Tensor& part : parts) size = ops::add_sizes(operation, part, size, part.shape()[axis]);
   to.set(axis, size);
   const Tensor out = ops::empty_on(parts[0], to, parts[0].dtype());
   int64_t start = 0;
@@ -56,9 +56,10 @@ void check_pads(std::string_view operation, const Tensor& x, int axis, int64_t l
 }
 
 // `x` in the middle of a result that is `left` and `right` longer.
-Tensor padded(const Tensor& x, int axis, int64_t left, int64_t right) {
+Tensor padded(std::string_view operation, const Tensor& x, int axis, int64_t left, int64_t right) {
   Shape to = x.shape();
-  to.set(axis, left + x.shape()[axis] + right);
+  const int64_t added = ops::add_sizes(operation, x, left, right);
+  to.set(axis, ops::add_sizes(operation, x, added, x.shape()[axis]));
   const Tensor out = ops::empty_on(x, to, x.dtype());
   place(out, axis, left, x);
   return out;
@@ -77,7 +78,7 @@ Tensor Tensor::cat(std::span<const Tensor> parts, int axis) {
     if (!alike(parts[0].shape(), parts[i].shape(), at))
       fail(ErrorKind::ShapeMismatch, "cat", "part ", i, " is ", parts[i].shape(), ", part 0 is ",
            parts[0].shape(), "; only axis ", at, " may differ");
-  return parts.size() == 1 ? parts[0] : join(parts, at);
+  return parts.size() == 1 ? parts[0] : join("cat", parts, at);
 }
 
 Tensor Tensor::stack(std::initializer_list<Tensor> parts, int axis) {
@@ -102,7 +103,7 @@ Tensor Tensor::stack(std::span<const Tensor> parts, int axis) {
            parts[0].shape(), "; all must be alike");
     rows.push_back(parts[i].with_layout(parts[i].layout().unsqueeze(at)));
   }
-  return rows.size() == 1 ? rows[0] : join(rows, at);
+  return rows.size() == 1 ? rows[0] : join("stack", rows, at);
 }
 
 Tensor Tensor::pad_with_zeros(int axis, int64_t left, int64_t right) const {
@@ -110,7 +111,7 @@ Tensor Tensor::pad_with_zeros(int axis, int64_t left, int64_t right) const {
   check_pads("pad_with_zeros", *this, axis, left, right);
   if (left == 0 && right == 0) return *this;
   ops::check_dtype("pad_with_zeros", *this, ops::Accept::Number);
-  Tensor out = padded(*this, at, left, right);
+  Tensor out = padded("pad_with_zeros", *this, at, left, right);
   const auto clear = [&](int64_t start, int64_t length) {
     const Tensor part = out.narrow(at, start, length);
     if (part.elem_count() > 0)
@@ -129,7 +130,7 @@ Tensor Tensor::pad_with_same(int axis, int64_t left, int64_t right) const {
   if (size == 0)
     fail(ErrorKind::EmptyTensor, "pad_with_same", "axis ", axis, " of ", describe(),
          " is empty: it has no edge to repeat");
-  Tensor out = padded(*this, at, left, right);
+  Tensor out = padded("pad_with_same", *this, at, left, right);
   Shape edge = shape();
   edge.set(at, left);
   place(out, at, 0, narrow(at, 0, 1).broadcast_as(edge));
@@ -159,7 +160,7 @@ Tensor Tensor::repeat(std::span<const int64_t> times) const {
     const int64_t count = factors[axis - added];
     if (count == 1) continue;
     Shape to = out.shape();
-    to.set(axis, to[axis] * count);
+    to.set(axis, ops::multiply_sizes("repeat", *this, to[axis], count));
     if (to.elem_count() == 0) {
       out = empty(to, dtype(), device());
       continue;
@@ -196,10 +197,11 @@ Tensor Tensor::roll(int64_t shift, int axis) const {
   check_not_packed("roll", *this);
   const int64_t size = shape()[at];
   if (size == 0) return *this;
-  const int64_t by = (shift % size + size) % size;
+  const int64_t rest = shift % size;
+  const int64_t by = rest < 0 ? rest + size : rest;
   if (by == 0) return *this;
   const Tensor parts[] = {narrow(at, size - by, by), narrow(at, 0, size - by)};
-  return join(parts, at);
+  return join("roll", parts, at);
 }
 
 }  // namespace beeswax

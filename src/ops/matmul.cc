@@ -38,7 +38,7 @@ void check_operands(std::string_view operation, const Tensor& a, const Tensor& b
 
 [[noreturn]] void fail_shapes(std::string_view operation, const Tensor& a, const Tensor& b,
                               std::string_view accepted) {
-  fail(ErrorKind::ShapeMismatch, operation, "cannot multiply ", a.shape(), " by ", b.shape(),
+  fail(ErrorKind::ShapeMismatch, operation, "cannot multiply ", a.describe(), " by ", b.describe(),
        "; accepted: ", accepted);
 }
 

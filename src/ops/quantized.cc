@@ -18,7 +18,7 @@ Shape block_shape(std::string_view operation, const Shape& shape, QuantType type
   if (last % traits.block_elements != 0)
     fail(ErrorKind::ShapeMismatch, operation, traits.name, " cuts the last axis into blocks of ",
          traits.block_elements, "; shape ", shape, " ends in ", last, ", which is not a multiple of that");
-  const int64_t rows = last == 0 ? 0 : shape.elem_count() / last;
+  const int64_t rows = Shape(shape.dims().first(static_cast<size_t>(shape.rank() - 1))).elem_count();
   return {rows, last / traits.block_elements * traits.block_bytes};
 }
 
@@ -102,10 +102,14 @@ Tensor QTensor::embedding(const Tensor& ids) const {
   if (rank() != 2)
     fail(ErrorKind::ShapeMismatch, "embedding", "needs a weight [rows, columns], got ", describe());
   ops::check_dtype("embedding", ids, ops::Accept::Int);
+  Shape shape = ops::embedded_shape(ids, shape_[1]);
   // A row of zero bytes, which "skip" selects, is zeros in every format.
-  const Tensor rows = blocks_.index_select(ids.flatten_all(), 0);
-  Shape shape = ids.shape();
-  shape.push_back(shape_[1]);
+  Tensor rows;
+  try {
+    rows = blocks_.index_select(ids.flatten_all(), 0);
+  } catch (Error& error) {
+    throw error.while_doing(join_text("embedding of ids ", ids.describe(), " in ", describe()));
+  }
   Tensor out = ops::empty_on(blocks_, shape, DType::F32);
   if (out.elem_count() > 0) ops::backend_of(blocks_).dequantize(type_, rows.storage(), ops::target(out));
   return out;

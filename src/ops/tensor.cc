@@ -4,6 +4,7 @@
 
 #include "backends/backend.h"
 #include "core/fail.h"
+#include "core/os/memory.h"
 #include "core/storage.h"
 #include "ops/common.h"
 
@@ -27,10 +28,20 @@ std::string Tensor::describe() const { return join_text(shape(), " ", dtype_name
 
 Tensor Tensor::with_layout(const Layout& layout) const { return {impl().storage, layout, dtype()}; }
 
-void Tensor::copy_to_host(void* out, DType expected) const {
+size_t Tensor::check_host_copy(std::string_view operation, DType expected) const {
   if (expected != dtype())
-    fail(ErrorKind::DTypeMismatch, "to_vec", "the tensor ", describe(), " holds ", dtype_name(dtype()),
+    fail(ErrorKind::DTypeMismatch, operation, "the tensor ", describe(), " holds ", dtype_name(dtype()),
          ", not ", dtype_name(expected), "; cast with to_dtype first");
+  const auto count = static_cast<size_t>(elem_count());
+  // A view can have far more elements than its storage.
+  const size_t bytes = ops::checked_bytes(shape(), dtype());
+  if (bytes > os::physical_memory_bytes())
+    fail(ErrorKind::OutOfMemory, operation, describe(), " takes ", bytes,
+         " bytes, more than this machine's memory (", os::physical_memory_bytes(), " bytes)");
+  return count;
+}
+
+void Tensor::copy_to_host(void* out) const {
   const Tensor dense = contiguous();
   const size_t bytes = dtype_bytes(dtype(), static_cast<size_t>(elem_count()));
   const size_t offset = dtype_bytes(dtype(), static_cast<size_t>(dense.layout().offset()));
@@ -45,9 +56,19 @@ void Tensor::require_one_element() const {
          " does not have exactly one element");
 }
 
+void Tensor::require_rank(std::string_view operation, int rank) const {
+  if (rank != this->rank())
+    fail(ErrorKind::ShapeMismatch, operation, "expected rank ", rank, ", got ", describe());
+}
+
+void Tensor::fail_ragged(size_t expected, size_t got) {
+  fail(ErrorKind::InvalidArgument, "of", "the lists are ragged: one has ", got,
+       " elements, the first one of its level has ", expected);
+}
+
 std::vector<std::byte> Tensor::to_bytes() const {
-  std::vector<std::byte> out(dtype_bytes(dtype(), static_cast<size_t>(elem_count())));
-  copy_to_host(out.data(), dtype());
+  std::vector<std::byte> out(dtype_bytes(dtype(), check_host_copy("to_bytes", dtype())));
+  copy_to_host(out.data());
   return out;
 }
 

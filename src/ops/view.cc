@@ -6,22 +6,43 @@ namespace beeswax {
 
 using ops::check_not_packed;
 
+namespace {
+
+// Views that can have more elements than what they look into must still be countable.
+Tensor checked_view(std::string_view operation, const Tensor& x, const Layout& layout) {
+  try {
+    (void)layout.shape().elem_count();
+  } catch (const Error& error) {
+    fail(error.kind(), operation, "a view of ", x.describe(), " with ", layout.shape(),
+         " has more than 2^63 elements");
+  }
+  return x.with_layout(layout);
+}
+
+[[noreturn]] void fail_rank(std::string_view operation, const Tensor& x, int rank) {
+  fail(ErrorKind::InvalidArgument, operation, "the result of ", x.describe(), " would have ", rank,
+       " axes; accepted: at most ", kMaxRank);
+}
+
+}  // namespace
+
 Tensor Tensor::reshape(const std::initializer_list<int64_t>& sizes) const {
   return reshape(std::span(sizes.begin(), sizes.size()));
 }
 
 Tensor Tensor::reshape(std::span<const int64_t> sizes) const {
   const int64_t count = elem_count();
+  if (sizes.size() > static_cast<size_t>(kMaxRank))
+    fail_rank("reshape", *this, static_cast<int>(sizes.size()));
   int hole = -1;
   int64_t rest = 1;
   Shape to;
   for (size_t i = 0; i < sizes.size(); ++i) {
-    if (sizes[i] == -1 && hole < 0) {
-      hole = static_cast<int>(i);
-      to.push_back(1);
-    } else {
-      to.push_back(sizes[i]);
-    }
+    if (sizes[i] < -1 || (sizes[i] == -1 && hole >= 0))
+      fail(ErrorKind::InvalidArgument, "reshape", "size ", sizes[i], " of axis ", i, " for ", describe(),
+           "; accepted: sizes of 0 or more, one of them may be -1");
+    if (sizes[i] == -1) hole = static_cast<int>(i);
+    to.push_back(sizes[i] == -1 ? 1 : sizes[i]);
   }
   rest = to.elem_count();
   if (hole >= 0) {
@@ -69,6 +90,7 @@ Tensor Tensor::unsqueeze(int axis) const {
   if (at < 0 || at > rank())
     fail(ErrorKind::DimOutOfRange, "unsqueeze", "axis ", axis, " is out of range for shape ", shape(),
          " (accepted: ", -rank() - 1, " to ", rank(), ")");
+  if (rank() == kMaxRank) fail_rank("unsqueeze", *this, rank() + 1);
   return with_layout(layout().unsqueeze(at));
 }
 
@@ -99,10 +121,11 @@ Tensor Tensor::permute(std::span<const int> axes) const {
 
 Tensor Tensor::broadcast_as(const Shape& to) const {
   check_not_packed("broadcast_as", *this);
-  return with_layout(layout().broadcast_as(to, "broadcast_as"));
+  return checked_view("broadcast_as", *this, layout().broadcast_as(to, "broadcast_as"));
 }
 
 Tensor Tensor::broadcast_left(const Shape& left) const {
+  if (left.rank() + rank() > kMaxRank) fail_rank("broadcast_left", *this, left.rank() + rank());
   Shape to = left;
   for (int64_t size : shape()) to.push_back(size);
   return broadcast_as(to);
@@ -115,9 +138,8 @@ Tensor Tensor::unfold(int axis, int64_t size, int64_t step) const {
     fail(ErrorKind::InvalidArgument, "unfold", "windows of ", size, " in steps of ", step,
          " do not fit axis ", axis, " of ", shape(), " (accepted: 0 <= size <= ", shape()[at],
          ", step >= 1)");
-  if (rank() == kMaxRank)
-    fail(ErrorKind::InvalidArgument, "unfold", shape(), " has ", kMaxRank, " axes already; it would add one");
-  return with_layout(layout().unfold(at, size, step));
+  if (rank() == kMaxRank) fail_rank("unfold", *this, rank() + 1);
+  return checked_view("unfold", *this, layout().unfold(at, size, step));
 }
 
 Tensor Tensor::narrow(int axis, int64_t start, int64_t length) const {
@@ -133,11 +155,13 @@ Tensor Tensor::narrow(int axis, int64_t start, int64_t length) const {
 
 Tensor Tensor::get_on_dim(int axis, int64_t index) const {
   const int at = shape().axis(axis, "get");
-  if (index < 0 || index >= shape()[at])
+  const int64_t size = shape()[at];
+  const int64_t from = index < 0 ? index + size : index;
+  if (from < 0 || from >= size)
     fail(ErrorKind::IndexOutOfRange, "get", "index ", index, " is out of range for axis ", axis, " of ",
-         shape());
+         describe(), " (accepted: ", -size, " to ", size - 1, ")");
   check_not_packed("get", *this);
-  return with_layout(layout().narrow(at, index, 1).squeeze(at));
+  return with_layout(layout().narrow(at, from, 1).squeeze(at));
 }
 
 std::vector<Tensor> Tensor::chunk(int chunks, int axis) const {

@@ -164,5 +164,44 @@ TEST(Affine, ComputesInOneDTypeAndRoundsOnce) {
             (std::vector<float>{1300, -400}));
 }
 
+TEST(RoundTo, NeverLeavesTheRange) {
+  // A finite number stays finite, and one without digits so far to the right stays as it is.
+  EXPECT_EQ(Tensor::full({1}, 60000, DType::F16).round_to(1).to_doubles()[0], 60000);
+  EXPECT_EQ(Tensor::full({1}, 1.2341, DType::F16).round_to(2).to_doubles()[0],
+            Tensor::full({1}, 1.23, DType::F16).to_doubles()[0]);
+  for (DType dtype : {DType::F32, DType::F64}) {
+    const Tensor x =
+        Tensor::from_vec(std::vector<double>{1e30, -1.5, 0, HUGE_VAL, -HUGE_VAL}, {5}).to_dtype(dtype);
+    for (int decimals : {20, 30, 300, 400, INT32_MAX})
+      EXPECT_EQ(x.round_to(decimals).to_doubles(), x.to_doubles()) << decimals;
+    const std::vector<double> none = {0, 0, 0, HUGE_VAL, -HUGE_VAL};
+    for (int decimals : {-35, -300, -400, INT32_MIN})
+      EXPECT_EQ(x.round_to(decimals).to_doubles(), none) << decimals;
+    EXPECT_TRUE(std::isnan(Tensor::full({1}, std::nan(""), dtype).round_to(-400).to_doubles()[0]));
+  }
+}
+
+TEST(RoundTo, Integers) {
+  const std::vector<int64_t> values = {0, 4, 5, 14, 15, 126, 255};
+  for (DType dtype : {DType::U8, DType::U32, DType::I16, DType::I32, DType::I64}) {
+    const Tensor x = Tensor::from_vec(values, {7}).to_dtype(dtype);
+    const auto rounded = [&](int decimals) {
+      return x.round_to(decimals).to_dtype(DType::I64).to_vec<int64_t>();
+    };
+    EXPECT_EQ(rounded(2), values);
+    EXPECT_EQ(rounded(-1), (std::vector<int64_t>{0, 0, 10, 10, 20, 130, dtype == DType::U8 ? 255 : 260}));
+    EXPECT_EQ(rounded(-2), (std::vector<int64_t>{0, 0, 0, 0, 0, 100, dtype == DType::U8 ? 255 : 300}));
+    EXPECT_EQ(rounded(-30), std::vector<int64_t>(7, 0));
+  }
+  EXPECT_EQ(Tensor::from_vec(std::vector<int16_t>{-15, -14, -32768}, {3}).round_to(-1).to_vec<int16_t>(),
+            (std::vector<int16_t>{-20, -10, -32768}));
+  EXPECT_EQ(Tensor::from_vec(std::vector<int64_t>{INT64_MAX, INT64_MIN, INT64_MAX - 7}, {3})
+                .round_to(-1)
+                .to_vec<int64_t>(),
+            (std::vector<int64_t>{INT64_MAX, INT64_MIN, INT64_MAX - 7}));
+  EXPECT_ERROR(Tensor::from_bytes(std::vector<std::byte>(1), {1}, DType::F8E8M0).round_to(1),
+               UnsupportedDType, "[round_to] not defined for [1] f8e8m0");
+}
+
 }  // namespace
 }  // namespace beeswax

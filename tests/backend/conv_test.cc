@@ -327,7 +327,7 @@ TEST(Conv, ErrorsNameWhatWasGiven) {
   EXPECT_ERROR(
       x.conv2d(kernel, {.dilation = 3}), InvalidArgument,
       "[conv2d] the output would be empty: the window of 7 positions is longer than the padded input of 5: "
-      "input [2, 4, 5, 6], kernel [6, 4, 3, 3], padding 0, stride 1, dilation 3, groups 1");
+      "input [2, 4, 5, 6] f32 cpu, kernel [6, 4, 3, 3] f32 cpu, padding 0, stride 1, dilation 3, groups 1");
   EXPECT_ERROR(x.conv2d(kernel, {.stride = 0}), InvalidArgument, "stride must be from 1 to 2^40, got 0");
   EXPECT_ERROR(x.conv2d(kernel, {.dilation = 0}), InvalidArgument, "dilation must be from 1");
   EXPECT_ERROR(x.conv2d(kernel, {.padding = -1}), InvalidArgument, "padding must be from 0");

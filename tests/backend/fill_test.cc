@@ -26,6 +26,14 @@ TEST(Fill, ConstantsOnEveryDtype) {
   }
 }
 
+TEST(Fill, Errors) {
+  EXPECT_ERROR(Tensor::zeros({2}, DType::F4), UnsupportedDType, "[zeros] not defined for [2] f4 cpu");
+  EXPECT_ERROR(Tensor::ones({2}, DType::F8E8M0), UnsupportedDType, "[ones] not defined for [2] f8e8m0 cpu");
+  EXPECT_ERROR(Tensor::full({2}, 300, DType::U8), InvalidArgument,
+               "[full] the number 300 is not a value of u8");
+  EXPECT_ERROR(Tensor::scalar(0.5, DType::I16), InvalidArgument, "[scalar] the number 0.5");
+}
+
 // Rounded once: the first or second neighbour of the exact value in a dtype is found by error in its ulp.
 TEST(Range, FloatsRoundOnce) {
   for (DType dtype : {DType::BF16, DType::F16, DType::F32, DType::F64, DType::F8E4M3}) {
@@ -51,11 +59,38 @@ TEST(Range, WholeNumbers) {
             (std::vector<int64_t>{large, large + 2, large + 4}));
   EXPECT_EQ(Tensor::arange(5, 5, DType::U32).shape(), Shape({0}));
   EXPECT_EQ(Tensor::arange(5, 2, DType::U32).shape(), Shape({0}));
+}
+
+TEST(Range, WholeNumbersToTheEdges) {
+  const std::vector<uint8_t> bytes = Tensor::arange(0, 256, DType::U8).to_vec<uint8_t>();
+  ASSERT_EQ(bytes.size(), 256u);
+  for (size_t i = 0; i < 256; ++i) EXPECT_EQ(bytes[i], i);
+  EXPECT_EQ(Tensor::arange_step(2, -1, -1, DType::U8).to_vec<uint8_t>(), (std::vector<uint8_t>{2, 1, 0}));
+  const int64_t step = (int64_t{1} << 62) + 1;
+  EXPECT_EQ(Tensor::arange_step(INT64_MIN, INT64_MAX, step, DType::I64).to_vec<int64_t>(),
+            (std::vector<int64_t>{INT64_MIN, INT64_MIN + step, INT64_MIN + step + step,
+                                  INT64_MIN + step + step + step}));
+  EXPECT_EQ(Tensor::arange_step(INT64_MAX, INT64_MIN, INT64_MIN, DType::I64).to_vec<int64_t>(),
+            (std::vector<int64_t>{INT64_MAX, -1}));
+}
+
+TEST(Range, Errors) {
   EXPECT_ERROR(Tensor::arange_step(0, 5, 0, DType::I32), InvalidArgument, "[arange] the step is 0");
   EXPECT_ERROR(Tensor::arange_step(0, 5, 0, DType::F32), InvalidArgument, "[arange] the step is 0");
   EXPECT_ERROR(Tensor::arange(0, 300, DType::U8), InvalidArgument,
-               "[arange] the number 300 is not a value of u8");
-  EXPECT_ERROR(Tensor::arange_step(0, 1, 1e-30, DType::F64), TooLarge, "[arange]");
+               "[arange] the number 299 is not a value of u8");
+  EXPECT_ERROR(Tensor::arange(0, 257, DType::U8), InvalidArgument, "[arange] the number 256");
+  EXPECT_ERROR(Tensor::arange_step(2, -2, -1, DType::U8), InvalidArgument, "[arange] the number -1");
+  EXPECT_ERROR(Tensor::arange(0.5, 3, DType::I32), InvalidArgument, "[arange] the number 0.5");
+  EXPECT_ERROR(Tensor::arange_step(0, 1, 1e-30, DType::F64), TooLarge,
+               "[arange] from 0 to 1 in steps of 1e-30");
+  EXPECT_ERROR(Tensor::arange(INT64_MIN, INT64_MAX, DType::I64), TooLarge, "has more than 2^60 elements");
+  for (double bad : {std::nan(""), HUGE_VAL, -HUGE_VAL}) {
+    EXPECT_ERROR(Tensor::arange(0, bad, DType::F32), InvalidArgument, "accepted: finite numbers");
+    EXPECT_ERROR(Tensor::arange_step(0, 1, bad, DType::F64), InvalidArgument, "[arange] from 0 to 1");
+    EXPECT_ERROR(Tensor::arange(bad, 1, DType::I32), InvalidArgument, "[arange]");
+  }
+  EXPECT_ERROR(Tensor::arange(0, 3, DType::F4), UnsupportedDType, "[arange] not defined for [0] f4");
 }
 
 TEST(Range, SameBitsEverywhere) {

@@ -149,18 +149,19 @@ TEST(Matmul, VectorProducts) {
 
 TEST(Matmul, Refuses) {
   const auto f32 = [](const Shape& shape) { return Tensor::zeros(shape, DType::F32); };
-  EXPECT_ERROR(f32({2, 3}).matmul(f32({4, 5})), ShapeMismatch,
-               "[matmul] cannot multiply [2, 3] by [4, 5]; accepted: [.., m, k] by [.., k, n]");
-  EXPECT_ERROR(f32({3}).matmul(f32({3, 5})), ShapeMismatch, "cannot multiply [3] by [3, 5]");
+  EXPECT_ERROR(
+      f32({2, 3}).matmul(f32({4, 5})), ShapeMismatch,
+      "[matmul] cannot multiply [2, 3] f32 cpu by [4, 5] f32 cpu; accepted: [.., m, k] by [.., k, n]");
+  EXPECT_ERROR(f32({3}).matmul(f32({3, 5})), ShapeMismatch, "cannot multiply [3] f32 cpu by [3, 5] f32 cpu");
   EXPECT_ERROR(f32({2, 2, 3}).matmul(f32({3, 3, 5})), ShapeMismatch,
                "[matmul] cannot broadcast [2] with [3]");
   EXPECT_ERROR(f32({2, 3}).matmul(Tensor::zeros({3, 2}, DType::F16)), DTypeMismatch, "[2, 3] f32 cpu");
   EXPECT_ERROR(Tensor::zeros({2, 3}, DType::F4).matmul(Tensor::zeros({3, 2}, DType::F4)), UnsupportedDType,
                "accepted dtypes: u8");
   EXPECT_ERROR(f32({2, 3}).mv(f32({2})), ShapeMismatch,
-               "[mv] cannot multiply [2, 3] by [2]; accepted: [m, k] by [k]");
+               "[mv] cannot multiply [2, 3] f32 cpu by [2] f32 cpu; accepted: [m, k] by [k]");
   EXPECT_ERROR(f32({3}).dot(f32({4})), ShapeMismatch,
-               "[dot] cannot multiply [3] by [4]; accepted: [k] by [k]");
+               "[dot] cannot multiply [3] f32 cpu by [4] f32 cpu; accepted: [k] by [k]");
 }
 
 }  // namespace

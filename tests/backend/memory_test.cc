@@ -22,6 +22,38 @@ TEST(Memory, HugeRequestsAreRefused) {
   const Tensor wide = one.broadcast_as({int64_t{1} << 40});  // a view of one element costs nothing
   EXPECT_EQ(wide.elem_count(), int64_t{1} << 40);
   EXPECT_ERROR(wide.copy(), OutOfMemory, "[allocate]");
+  // The bytes of every count that is let through fit 64 bits.
+  for (DType dtype : {DType::F64, DType::F32, DType::F16, DType::U8, DType::F6E2M3})
+    for (int power = 40; power <= 60; ++power)
+      EXPECT_ERROR(Tensor::empty({int64_t{1} << power}, dtype), OutOfMemory, "bytes do not fit");
+}
+
+TEST(Memory, HugeCopiesToTheHostAreRefused) {
+  const Tensor wide = Tensor::ones({1}, DType::F32).broadcast_as({int64_t{1} << 40});
+  EXPECT_ERROR(wide.to_vec<float>(), OutOfMemory,
+               "[to_vec] [1099511627776] f32 cpu takes 4398046511104 bytes");
+  EXPECT_ERROR(wide.to_bytes(), OutOfMemory, "[to_bytes] [1099511627776] f32 cpu");
+  EXPECT_ERROR(wide.to_doubles(), OutOfMemory, "[allocate]");
+  EXPECT_ERROR(wide.to_vec<double>(), DTypeMismatch, "holds f32, not f64");
+}
+
+// Sizes of results that do not fit 63 bits are refused, not wrapped.
+TEST(Memory, SizesDoNotWrap) {
+  constexpr int64_t kMost = INT64_MAX;
+  const Tensor x = Tensor::zeros({2, 3}, DType::U8);
+  const Tensor one = Tensor::zeros({1}, DType::U8);
+  EXPECT_ERROR(x.pad_with_zeros(0, kMost, kMost), TooLarge, "[pad_with_zeros]");
+  EXPECT_ERROR(x.pad_with_same(1, kMost, 1), TooLarge, "[pad_with_same]");
+  const Tensor most = one.broadcast_as({kMost});
+  EXPECT_ERROR(Tensor::cat({most, most}, 0), TooLarge, "[cat]");
+  EXPECT_ERROR(one.broadcast_as({int64_t{1} << 62}).repeat({4}), TooLarge, "[repeat]");
+  EXPECT_ERROR(one.broadcast_as({int64_t{1} << 40, int64_t{1} << 40}), TooLarge, "[broadcast_as]");
+  EXPECT_ERROR(one.broadcast_as({int64_t{1} << 40}).broadcast_left({int64_t{1} << 40}), TooLarge,
+               "[broadcast_as]");
+  EXPECT_ERROR(one.broadcast_as({int64_t{1} << 62}).unfold(0, int64_t{1} << 40, 1), TooLarge, "[unfold]");
+  EXPECT_ERROR(most.roll(kMost - 1, 0), TooLarge, "[allocate]");
+  EXPECT_ERROR(most.roll(INT64_MIN, 0), TooLarge, "[allocate]");
+  EXPECT_ERROR(Tensor::zeros({kMost, 0}, DType::U8).pad_with_zeros(0, 5, 5), TooLarge, "[pad_with_zeros]");
 }
 
 TEST(Memory, ZeroSizes) {

@@ -173,7 +173,11 @@ TEST_P(Quantized, EmbeddingTakesRows) {
       ASSERT_EQ(values[i * static_cast<size_t>(k) + static_cast<size_t>(c)],
                 ids[i] == INT64_MAX ? 0.0f : all[static_cast<size_t>(ids[i] * k + c)]);
   const std::vector<uint32_t> beyond = {2, 6};
-  EXPECT_ERROR(q.embedding(Tensor::from_vec(beyond, {2}, device())), IndexOutOfRange, "6");
+  EXPECT_ERROR(q.embedding(Tensor::from_vec(beyond, {2}, device())), IndexOutOfRange, "id 6 at [1]");
+  EXPECT_ERROR(q.embedding(Tensor::from_vec(beyond, {2}, device())), IndexOutOfRange,
+               "embedding of ids [2] u32 cpu in " + q.describe());
+  EXPECT_ERROR(q.embedding(Tensor::zeros({1, 1, 1, 1, 1, 1, 1, 1}, DType::U8, device())), InvalidArgument,
+               "[embedding] ids [1, 1, 1, 1, 1, 1, 1, 1] u8 cpu have 8 axes already");
   EXPECT_ERROR(q.embedding(Tensor::zeros({2}, DType::F32, device())), UnsupportedDType, "[embedding]");
   EXPECT_ERROR(QTensor::quantize(Tensor::zeros({2, 2, block()}, DType::F32, device()), type())
                    .embedding(Tensor::zeros({2}, DType::U32, device())),
@@ -191,6 +195,9 @@ TEST_P(Quantized, EmptySizesGiveEmptyOrZeros) {
   const QTensor thin = QTensor::quantize(Tensor::zeros({4, 0}, DType::F32, device()), type());
   EXPECT_EQ(thin.forward(Tensor::zeros({2, 0}, DType::F32, device())).to_vec<float>(),
             std::vector<float>(8, 0.0f));
+  // Rows without columns are still rows: ids are checked against their number.
+  EXPECT_EQ(thin.embedding(Tensor::full({2}, 3, DType::U32, device())).shape(), (Shape{2, 0}));
+  EXPECT_ERROR(thin.embedding(Tensor::full({2}, 4, DType::U32, device())), IndexOutOfRange, "id 4 at [0]");
 }
 
 TEST_P(Quantized, BadNumbersStayVisible) {

@@ -148,12 +148,14 @@ TEST(Slicing, Chunk) {
 
 TEST(Slicing, Errors) {
   const Tensor x = Tensor::zeros({2, 3}, DType::F32);
-  EXPECT_ERROR(x.i(2), IndexOutOfRange, "[index] position 2 is out of range for axis 0 of [2, 3] (size 2)");
+  EXPECT_ERROR(
+      x.i(2), IndexOutOfRange,
+      "[index] position 2 is out of range for axis 0 of [2, 3] f32 cpu (accepted: positions from -2 to 1)");
   EXPECT_ERROR(x.i(all, -4), IndexOutOfRange, "[index] position -4 is out of range for axis 1");
   EXPECT_ERROR(x.i(range(0, 3)), IndexOutOfRange,
-               "[index] range 0..3 does not fit axis 0 of [2, 3] (size 2)");
-  EXPECT_ERROR(x.i(range(-1, 1)), IndexOutOfRange, "[index] range -1..1");
-  EXPECT_ERROR(x.i(range_from(3)), IndexOutOfRange, "[index] range 3..2");
+               "[index] range 0..3 does not fit axis 0 of [2, 3] f32 cpu (accepted: positions from -2 to 2)");
+  EXPECT_ERROR(x.i(range(-3, 1)), IndexOutOfRange, "[index] range -3..1");
+  EXPECT_ERROR(x.i(range_from(3)), IndexOutOfRange, "[index] range 3.. does not fit");
   EXPECT_ERROR(x.i(0, 0, 0), DimOutOfRange, "[index] 3 indices for [2, 3] f32 cpu, which has 2 axes");
   EXPECT_ERROR(x.i(std::vector<uint32_t>{2}), IndexOutOfRange, "[index_select] id 2 at [0]");
   EXPECT_ERROR(x.i(x), UnsupportedDType, "[index_select]");
