@@ -2,6 +2,8 @@
 // The command `beeswax`: parses, runs one command, and turns an Error into a message and an exit status
 // (tables/errors.def; 2 for a wrong command line).
 #include <cstdio>
+#include <exception>
+#include <new>
 
 #include "beeswax/error.h"
 #include "beeswax/version.h"
@@ -43,5 +45,11 @@ int main(int argc, char** argv) {
                  static_cast<int>(beeswax::error_kind_advice(error.kind()).size()),
                  beeswax::error_kind_advice(error.kind()).data());
     return beeswax::error_exit_code(error.kind());
+  } catch (const std::bad_alloc&) {
+    std::fprintf(stderr, "beeswax: the machine is out of memory\n");
+    return beeswax::error_exit_code(beeswax::ErrorKind::OutOfMemory);
+  } catch (const std::exception& error) {
+    std::fprintf(stderr, "beeswax: %s\n", error.what());
+    return beeswax::error_exit_code(beeswax::ErrorKind::Internal);
   }
 }
