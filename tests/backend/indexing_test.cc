@@ -278,12 +278,13 @@ TEST(Indexing, IdsOutOfRangeOfEmptyResults) {
   EXPECT_EQ(x.index_select(good, 0).shape(), Shape({3, 0}));
   EXPECT_ERROR(x.index_select(bad, 0), IndexOutOfRange, "id 7 at [1]");
   EXPECT_ERROR(x.index_select(bad, 0), IndexOutOfRange,
-               "index_select with ids [3] u8 cpu along axis 0 of [3, 0] f32 cpu");
+               "[index_select] id 7 at [1] of the ids [3] u8 is out of range for axis 0 of [3, 0]");
   EXPECT_ERROR(x.i(std::vector<uint32_t>{3}), IndexOutOfRange, "id 3 at [0]");
   EXPECT_EQ(x.embedding(good.reshape({3, 1})).shape(), Shape({3, 1, 0}));
   EXPECT_ERROR(x.embedding(bad.reshape({3, 1})), IndexOutOfRange, "embedding of ids [3, 1] u8 cpu in [3, 0]");
   EXPECT_EQ(x.index_add(good, x, 0).shape(), Shape({3, 0}));
-  EXPECT_ERROR(x.index_add(bad, x, 0), IndexOutOfRange, "index_add with ids [3] u8 cpu along axis 0");
+  EXPECT_ERROR(x.index_add(bad, x, 0), IndexOutOfRange,
+               "[index_add] id 7 at [1] of the ids [3] u8 is out of range for axis 0 of [3, 0]");
   EXPECT_ERROR(Tensor::zeros({0, 3}, DType::I64).index_select(good, 0), IndexOutOfRange, "id 2 at [0]");
   EXPECT_ERROR(Tensor::zeros({0, 0}, DType::I64).index_select(good, 0), IndexOutOfRange, "id 2 at [0]");
 }
