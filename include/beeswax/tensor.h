@@ -410,9 +410,9 @@ inline constexpr Range all{};
 class BW_API Index {
  public:
   template <std::integral T>
-  Index(T at)
-      : kind_(Kind::At), range_{static_cast<int64_t>(at), 0} {}  // NOLINT(google-explicit-constructor)
-  Index(Range range) : kind_(Kind::Range), range_(range) {}      // NOLINT(google-explicit-constructor)
+  Index(T at)  // NOLINT(google-explicit-constructor)
+      : kind_(Kind::At), range_{static_cast<int64_t>(at), 0} {}
+  Index(Range range) : kind_(Kind::Range), range_(range) {}  // NOLINT(google-explicit-constructor)
   template <std::integral T>
   Index(const std::vector<T>& ids)  // NOLINT(google-explicit-constructor)
       : kind_(Kind::Ids), ids_(Tensor::from_vec(ids, {static_cast<int64_t>(ids.size())})) {}

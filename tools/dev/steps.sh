@@ -12,18 +12,18 @@ step_about() {
     release-test) echo "all tests on the release build" ;;
     table) echo "one row of unary.def makes a whole operation" ;;
     asan-build) echo "the tests with the address and undefined-behaviour sanitizers" ;;
-    asan-test) echo "unit and backend tests under them, leaks included" ;;
+    asan-test) echo "unit, backend and model tests under them, leaks included" ;;
     full-packages) echo "the packages that the full run needs" ;;
     tidy) echo "clang-tidy on every source" ;;
     isa-base) echo "the tests with plain x86-64 loops" ;;
     isa-v3) echo "the tests with AVX2 loops" ;;
     exhaustive) echo "math functions over every f32" ;;
     tsan-build) echo "the tests with the thread sanitizer" ;;
-    tsan-test) echo "unit and backend tests under it" ;;
+    tsan-test) echo "unit, backend and model tests under it" ;;
     fuzz-build) echo "the fuzz targets, with clang" ;;
     fuzz) echo "each fuzz target for ${BEESWAX_FUZZ_SECONDS:-60} seconds" ;;
     aarch64-build) echo "the library and the tests for aarch64" ;;
-    aarch64-test) echo "unit and backend tests under qemu" ;;
+    aarch64-test) echo "unit, backend and model tests under qemu" ;;
     mutate) echo "a changed constant in any table row fails that row's test" ;;
   esac
 }
@@ -43,19 +43,19 @@ step_asan_build() { need_packages build; build_preset asan all; }
 step_asan_test() {
   asan_settings
   without_random_addresses
-  ctest_preset asan asan-test -L 'unit|backend'
+  ctest_preset asan asan-test -L 'unit|backend|model'
 }
 
 step_tsan_build() { need_packages build; build_preset tsan all; }
 step_tsan_test() {
   export TSAN_OPTIONS=halt_on_error=1:second_deadlock_stack=1
   without_random_addresses
-  ctest_preset tsan tsan-test -L 'unit|backend'
+  ctest_preset tsan tsan-test -L 'unit|backend|model'
 }
 
 step_tidy() { need_packages tidy; configure_preset release; python3 tools/lint_tidy.py --all --jobs "$(jobs_here)"; }
-step_isa_base() { BEESWAX_CPU_ISA=base ctest_preset release isa-base -L 'unit|backend'; }
-step_isa_v3() { BEESWAX_CPU_ISA=v3 ctest_preset release isa-v3 -L 'unit|backend'; }
+step_isa_base() { BEESWAX_CPU_ISA=base ctest_preset release isa-base -L 'unit|backend|model'; }
+step_isa_v3() { BEESWAX_CPU_ISA=v3 ctest_preset release isa-v3 -L 'unit|backend|model'; }
 step_exhaustive() {
   build_preset release math_bounds_test
   python3 tools/math_bounds.py
@@ -68,6 +68,6 @@ step_fuzz() {
 }
 
 step_aarch64_build() { need_packages build aarch64; build_preset aarch64 all; }
-step_aarch64_test() { ctest_preset aarch64 aarch64-test -L 'unit|backend'; }
+step_aarch64_test() { ctest_preset aarch64 aarch64-test -L 'unit|backend|model'; }
 
 step_mutate() { python3 tools/mutate_rows.py --jobs "$(jobs_here)"; }
