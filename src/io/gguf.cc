@@ -240,8 +240,7 @@ class GgufParser {
 
 std::shared_ptr<const GgufFile> GgufFile::open(const std::string& path) {
   const std::shared_ptr<GgufFile> file(new GgufFile());
-  file->file_.emplace(path);
-  file->bytes_ = file->file_->bytes();
+  file->bytes_ = file->file_.emplace(path).bytes();
   file->name_ = path;
   GgufParser(*file).parse();
   return file;
@@ -300,7 +299,7 @@ double GgufFile::get_float(std::string_view key, std::optional<double> fallback)
 bool GgufFile::get_bool(std::string_view key, std::optional<bool> fallback) const {
   return get(*this, key, fallback, "true or false", [](const GgufValue& v) { return v.as_bool(); });
 }
-std::string GgufFile::get_string(std::string_view key, std::optional<std::string> fallback) const {
+std::string GgufFile::get_string(std::string_view key, const std::optional<std::string>& fallback) const {
   return get(*this, key, fallback, "text", [](const GgufValue& v) { return v.as_string(); });
 }
 std::vector<int64_t> GgufFile::get_ints(std::string_view key, int64_t count,

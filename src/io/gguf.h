@@ -63,7 +63,8 @@ class BW_API GgufFile {
   int64_t get_int(std::string_view key, std::optional<int64_t> fallback = std::nullopt) const;
   double get_float(std::string_view key, std::optional<double> fallback = std::nullopt) const;
   bool get_bool(std::string_view key, std::optional<bool> fallback = std::nullopt) const;
-  std::string get_string(std::string_view key, std::optional<std::string> fallback = std::nullopt) const;
+  std::string get_string(std::string_view key,
+                         const std::optional<std::string>& fallback = std::nullopt) const;
   /// A number for each layer, from one number or an array of `count`.
   std::vector<int64_t> get_ints(std::string_view key, int64_t count,
                                 std::optional<int64_t> fallback = std::nullopt) const;

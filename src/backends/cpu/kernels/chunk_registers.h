@@ -5,6 +5,7 @@
 #pragma once
 
 #include <cstdint>
+#include <type_traits>
 
 #include "backends/cpu/kernels/reduce.h"
 #include "beeswax/half.h"
@@ -25,8 +26,12 @@ constexpr int kRegister = 32;
 constexpr int kRegister = 16;
 #endif
 
+// Of numbers only, so that narrow floats choose among load_widened's overloads without an error.
 template <class A>
-struct RegisterOf {
+struct RegisterOf {};
+template <class A>
+  requires std::is_arithmetic_v<A>
+struct RegisterOf<A> {
   typedef A type __attribute__((vector_size(kRegister)));
 };
 template <class A>
