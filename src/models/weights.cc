@@ -4,6 +4,24 @@
 #include "core/fail.h"
 
 namespace beeswax::models {
+namespace {
+
+// `shape` of the tensor's elements, from row `first` on; a row is what the last axis holds.
+nn::Weight part_of(const io::GgufTensor& tensor, const Shape& shape, int64_t first) {
+  const int64_t rows = tensor.shape.elem_count() / tensor.shape[tensor.shape.rank() - 1];
+  const size_t row_bytes = tensor.bytes.size() / static_cast<size_t>(rows);
+  const auto count = static_cast<size_t>(shape.elem_count() / shape[shape.rank() - 1]);
+  const auto bytes = tensor.bytes.subspan(static_cast<size_t>(first) * row_bytes, count * row_bytes);
+  if (tensor.type->quant) return nn::Weight(QTensor::from_bytes(bytes, shape, *tensor.type->quant));
+  return nn::Weight(Tensor::from_bytes(bytes, shape, *tensor.type->dtype).to_dtype(DType::F32));
+}
+
+// Files of the first converters carry the angles of rotary positions, which follow from the metadata.
+bool is_superfluous(std::string_view name) {
+  return name.ends_with("attn_rot_embd.weight") || name.ends_with("rotary_emb.inv_freq");
+}
+
+}  // namespace
 
 void check_tensor(const io::GgufFile& file, const io::GgufTensor& tensor) {
   if (!tensor.type->usable())
@@ -21,23 +39,40 @@ const io::GgufTensor& Weights::find(const std::string& name, const Shape& shape)
     fail(ErrorKind::Format, "load", file_.name(), ": tensor '", name, "' is ", tensor->shape, ", not ",
          shape);
   check_tensor(file_, *tensor);
+  used_.insert(tensor->name);
   return *tensor;
 }
 
 nn::Weight Weights::matrix(const std::string& name, const Shape& shape) const {
-  const io::GgufTensor& tensor = find(name, shape);
-  if (tensor.type->quant) return nn::Weight(QTensor::from_bytes(tensor.bytes, shape, *tensor.type->quant));
-  return nn::Weight(Tensor::from_bytes(tensor.bytes, shape, *tensor.type->dtype).to_dtype(DType::F32));
+  return part_of(find(name, shape), shape, 0);
 }
 
 nn::Weight Weights::optional_matrix(const std::string& name, const Shape& shape) const {
-  return file_.find_tensor(name) == nullptr ? nn::Weight() : matrix(name, shape);
+  return has(name) ? matrix(name, shape) : nn::Weight();
+}
+
+nn::Weight Weights::rows(const std::string& name, const Shape& shape, int64_t first, int64_t count) const {
+  return part_of(find(name, shape), {count, shape[1]}, first);
+}
+
+std::vector<nn::Weight> Weights::stack(const std::string& name, const Shape& shape) const {
+  const io::GgufTensor& tensor = find(name, shape);
+  std::vector<nn::Weight> out;
+  for (int64_t i = 0; i < shape[0]; ++i) out.push_back(part_of(tensor, {shape[1], shape[2]}, i * shape[1]));
+  return out;
 }
 
 Tensor Weights::vector(const std::string& name, int64_t size) const { return matrix(name, {size}).to_f32(); }
 
 Tensor Weights::optional_vector(const std::string& name, int64_t size) const {
-  return file_.find_tensor(name) == nullptr ? Tensor() : vector(name, size);
+  return has(name) ? vector(name, size) : Tensor();
+}
+
+void Weights::check_all_used() const {
+  for (const io::GgufTensor& tensor : file_.tensors())
+    if (!used_.contains(tensor.name) && !is_superfluous(tensor.name))
+      fail(ErrorKind::Unsupported, "load", file_.name(), " holds the tensor '", tensor.name,
+           "', which models of its architecture do not have here; without it the results would be wrong");
 }
 
 }  // namespace beeswax::models

@@ -3,7 +3,10 @@
 #pragma once
 
 #include <optional>
+#include <set>
 #include <string>
+#include <string_view>
+#include <vector>
 
 #include "io/gguf.h"
 #include "nn/linear.h"
@@ -17,17 +20,27 @@ class Weights {
  public:
   explicit Weights(const io::GgufFile& file) : file_(file) {}
 
+  const io::GgufFile& file() const { return file_; }
+  bool has(const std::string& name) const { return file_.find_tensor(name) != nullptr; }
   /// A matrix, dense in f32 or in its blocks. Format where it is missing, of a type we lack, or not `shape`.
   nn::Weight matrix(const std::string& name, const Shape& shape) const;
   /// The same, undefined where missing.
   nn::Weight optional_matrix(const std::string& name, const Shape& shape) const;
+  /// `count` rows of a matrix, from `first` on.
+  nn::Weight rows(const std::string& name, const Shape& shape, int64_t first, int64_t count) const;
+  /// The matrices [rows, columns] of a stack [n, rows, columns].
+  std::vector<nn::Weight> stack(const std::string& name, const Shape& shape) const;
   /// A vector in f32.
   Tensor vector(const std::string& name, int64_t size) const;
   Tensor optional_vector(const std::string& name, int64_t size) const;
+  /// Unsupported where the file holds tensors that were never asked for: it is of a kind that would not be
+  /// computed as it was meant.
+  void check_all_used() const;
 
  private:
   const io::GgufTensor& find(const std::string& name, const Shape& shape) const;
   const io::GgufFile& file_;
+  mutable std::set<std::string_view> used_;
 };
 
 }  // namespace beeswax::models

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Scaled dot-product attention over a cache: softmax(q k^T scale + mask) v, several query heads sharing one
-// key/value head. Vaswani et al., "Attention Is All You Need", 2017; Ainslie et al., "GQA", 2023.
+// Scaled dot-product attention over a cache: softmax(cap(q k^T scale) + mask) v, several query heads sharing
+// one key/value head. Vaswani et al., "Attention Is All You Need", 2017; Ainslie et al., "GQA", 2023.
 #pragma once
 
 #include "beeswax/tensor.h"
@@ -10,7 +10,11 @@ namespace beeswax::nn {
 struct AttentionOptions {
   double scale = 1;
   int64_t window = 0;  ///< a query sees this many positions at most, itself included; 0: all before it
+  double cap = 0;      ///< scores s become cap tanh(s / cap) before the mask; 0: as they are
 };
+
+/// cap tanh(x / cap); x itself where cap is 0.
+BW_API Tensor soft_cap(const Tensor& x, double cap);
 
 /// queries [tokens, heads, size]; keys and values [kv_heads, positions, size], the queries being the last
 /// `tokens` of the positions; heads is a multiple of kv_heads, and head h reads kv head h / (heads /

@@ -1,0 +1,118 @@
+// SPDX-License-Identifier: Apache-2.0
+// What decoders read from a file's metadata.
+#include <algorithm>
+#include <cmath>
+
+#include "core/fail.h"
+#include "models/decoder.h"
+
+namespace beeswax::models {
+namespace {
+
+// Factors that the file holds as a tensor; empty where it has none.
+std::vector<double> factors_in_tensors(const Metadata& metadata, const Weights& weights, int64_t pairs,
+                                       int64_t context) {
+  const Tensor all = weights.optional_vector("rope_freqs.weight", pairs);
+  const Tensor near = weights.optional_vector("rope_factors_short.weight", pairs);
+  const Tensor far = weights.optional_vector("rope_factors_long.weight", pairs);
+  if (all.defined()) return all.to_doubles();
+  if (near.defined() != far.defined())
+    fail(ErrorKind::Format, "load", metadata.file().name(),
+         " has only one of the tensors 'rope_factors_short.weight' and 'rope_factors_long.weight'");
+  if (!near.defined()) return {};
+  const int64_t trained =
+      metadata.size("rope.scaling.original_context_length", metadata.size("context_length"));
+  return (context > trained ? far : near).to_doubles();
+}
+
+}  // namespace
+
+DecoderOptions read_decoder(const Metadata& metadata) {
+  const io::GgufFile& file = metadata.file();
+  DecoderOptions out;
+  ModelInfo& info = out.info;
+  info.architecture = metadata.architecture();
+  info.layers = metadata.size("block_count");
+  info.width = metadata.size("embedding_length");
+  info.heads = metadata.size("attention.head_count");
+  info.kv_heads = metadata.size("attention.head_count_kv", info.heads);
+  info.head_size = metadata.size("attention.key_length", info.width / info.heads);
+  info.context = metadata.size("context_length");
+  out.feed = metadata.size("feed_forward_length");
+  out.epsilon = metadata.number("attention.layer_norm_rms_epsilon", 1e-5);
+  out.attention_scale = 1 / std::sqrt(static_cast<double>(info.head_size));
+  if (info.heads % info.kv_heads != 0 ||
+      metadata.size("attention.value_length", info.head_size) != info.head_size)
+    fail(ErrorKind::Format, "load", file.name(), ": ", info.heads, " heads over ", info.kv_heads,
+         " key/value heads, of ", info.head_size, " and ",
+         metadata.size("attention.value_length", info.head_size), " elements, do not fit");
+  if (info.layers > static_cast<int64_t>(file.tensors().size()))
+    fail(ErrorKind::Format, "load", file.name(), " has ", file.tensors().size(), " tensors for ", info.layers,
+         " layers");
+  const io::GgufTensor* embedding = file.find_tensor("token_embd.weight");
+  if (embedding == nullptr || embedding->shape.rank() != 2)
+    fail(ErrorKind::Format, "load", file.name(), " has no matrix 'token_embd.weight'");
+  info.vocabulary = embedding->shape[0];
+  return out;
+}
+
+void read_experts(const Metadata& metadata, DecoderOptions* options) {
+  if (!metadata.has("expert_count")) return;
+  const int64_t experts = metadata.file().get_int(metadata.name_of("expert_count"));
+  if (experts == 0) return;
+  options->experts = metadata.size("expert_count");
+  options->experts_used = metadata.size("expert_used_count");
+  options->feed = metadata.size("expert_feed_forward_length", options->feed);
+  options->normalize_experts = metadata.flag("expert_weights_norm", true);
+  if (options->experts_used > options->experts)
+    fail(ErrorKind::Format, "load", metadata.file().name(), ": each token goes to ", options->experts_used,
+         " of ", options->experts, " experts");
+}
+
+int64_t read_rotated(const Metadata& metadata, const ModelInfo& info) {
+  const int64_t rotated = metadata.size("rope.dimension_count", info.head_size);
+  if (rotated > info.head_size || rotated % 2 != 0)
+    fail(ErrorKind::Format, "load", metadata.file().name(), ": ", rotated, " elements of heads of ",
+         info.head_size, " are rotated; it must be an even number of them");
+  return rotated;
+}
+
+int64_t read_window(const Metadata& metadata) {
+  return std::max<int64_t>(metadata.file().get_int(metadata.name_of("attention.sliding_window"), 0), 0);
+}
+
+nn::Rope read_rope(const Metadata& metadata, const Weights& weights, const ModelInfo& info, int64_t context,
+                   nn::RopePairs pairs) {
+  const int64_t rotated = read_rotated(metadata, info);
+  const double base = metadata.number("rope.freq_base", 10000.0);
+  const std::string kind = metadata.text("rope.scaling.type", "linear");
+  // Files of the first converters have the factor under another key; 0 stands for none.
+  double factor = metadata.number("rope.scaling.factor", metadata.number("rope.scale_linear", 1.0));
+  if (factor == 0) factor = 1;
+  nn::RopeScaling scaling;
+  if (kind == "yarn") {
+    nn::Yarn yarn;
+    yarn.factor = factor;
+    yarn.trained = metadata.size("rope.scaling.original_context_length", info.context);
+    yarn.fast = metadata.number("rope.scaling.yarn_beta_fast", yarn.fast);
+    yarn.slow = metadata.number("rope.scaling.yarn_beta_slow", yarn.slow);
+    yarn.magnitude = metadata.number("rope.scaling.yarn_attn_factor", 0.0);
+    scaling = nn::yarn_scaling(rotated, base, yarn);
+  } else if (kind == "linear" || kind == "longrope" || kind == "none") {
+    scaling.factors = factors_in_tensors(metadata, weights, rotated / 2, context);
+    if (kind == "longrope" && scaling.factors.empty())
+      fail(ErrorKind::Format, "load", metadata.file().name(),
+           " scales positions by LongRoPE, but has no tensor 'rope_factors_short.weight'");
+    if (kind == "linear" && factor != 1) {
+      if (scaling.factors.empty()) scaling.factors.assign(static_cast<size_t>(rotated / 2), 1);
+      for (double& f : scaling.factors) f *= factor;
+    }
+  } else {
+    fail(ErrorKind::Unsupported, "load", metadata.file().name(), " scales positions by '", kind,
+         "'; this version has: none, linear, yarn, longrope");
+  }
+  scaling.magnitude *= metadata.number("rope.scaling.attn_factor", 1.0);
+  return nn::Rope(rotated, context, base, pairs, scaling);
+}
+
+}  // namespace beeswax::models

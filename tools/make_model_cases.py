@@ -1,0 +1,311 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""Writes tests/model/cases/*.json: small random models of every architecture and what PyTorch makes of them.
+
+A case holds the metadata and tensors of a GGUF file, token ids, the logits at every position as transformers
+computes them in f64, and a bound: twice the largest error of the same model in f32, or, for quantized weights, of
+the f64 model with activations rounded to 8 bits as quantized products round them. Values of tensors are not
+stored: both sides make them from the tensor's name (see Stream; tests/support/random_model.h is the other side).
+
+usage: make_model_cases.py [NAME ...]      needs torch, transformers, gguf (for dequantizing) and numpy
+"""
+import contextlib
+import json
+import math
+import os
+import sys
+
+import gguf
+import numpy as np
+import torch
+import transformers
+
+OUT = os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "tests", "model", "cases")
+VOCABULARY = 64
+EPSILON = 1 / 512  # large enough to matter
+
+
+# ---------------------------------------------------------------------------------------------- values of tensors
+class Stream:
+    """64-bit numbers by position, from a name: splitmix64 behind the FNV-1a hash of the name."""
+
+    def __init__(self, name):
+        self.base = 0xCBF29CE484222325
+        for byte in name.encode():
+            self.base = (self.base ^ byte) * 0x100000001B3 % 2**64
+
+    def numbers(self, count):
+        with np.errstate(over="ignore"):
+            z = np.uint64(self.base) + np.arange(1, count + 1, dtype=np.uint64) * np.uint64(0x9E3779B97F4A7C15)
+            z = (z ^ (z >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
+            z = (z ^ (z >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
+            return z ^ (z >> np.uint64(31))
+
+    def uniform(self, count):
+        """f32 in [-1, 1), multiples of 2^-23."""
+        return (self.numbers(count) >> np.uint64(40)).astype(np.float32) / np.float32(2**23) - np.float32(1)
+
+
+def dense_values(tensor):
+    spread, shift = np.float32(tensor["spread"]), np.float32(tensor["shift"])
+    x = (Stream(tensor["name"]).uniform(math.prod(tensor["shape"])) * spread + shift).reshape(tensor["shape"])
+    kind = {"f32": torch.float32, "f16": torch.float16, "bf16": torch.bfloat16}[tensor["type"]]
+    return torch.from_numpy(x).to(kind).double().numpy()
+
+
+# For each block format: a typical value of the scales (f16, by byte offset) that gives weights of about unit size.
+HALVES = {"q4_0": {0: 1 / 4.6}, "q5_0": {0: 1 / 9.2}, "q8_0": {0: 1 / 74}, "q4_1": {0: 1 / 4.6, 2: -7.5 / 4.6},
+          "q4_k": {0: 1 / 170, 2: 7.5 / 170}, "q5_k": {0: 1 / 340, 2: 15.5 / 340}, "q6_k": {208: 1 / 1360},
+          "q2_k": {80: 1 / 13, 82: 1.5 / 13}, "q3_k": {108: 1 / 43}}
+
+
+def quantized_values(tensor):
+    kind = gguf.GGMLQuantizationType[tensor["type"].upper()]
+    elements, size = gguf.GGML_QUANT_SIZES[kind]
+    blocks = math.prod(tensor["shape"]) // elements
+    data = (Stream(tensor["name"]).numbers(blocks * size) >> np.uint64(56)).astype(np.uint8).reshape(blocks, size)
+    scales = Stream(tensor["name"] + "/scales").uniform(blocks)
+    for offset, value in tensor["halves"]:
+        halves = ((np.float32(1) + scales * np.float32(0.25)) * np.float32(value)).astype(np.float16)
+        data[:, offset:offset + 2] = halves.view(np.uint8).reshape(blocks, 2)
+    return gguf.dequantize(data.reshape(-1), kind).astype(np.float64).reshape(tensor["shape"])
+
+
+def values_of(tensor):
+    return quantized_values(tensor) if "halves" in tensor else dense_values(tensor)
+
+
+# --------------------------------------------------------------------------------------------------------- tensors
+class Tensors:
+    """The tensors of a case; types are given by the part of the name that says what a tensor is for."""
+
+    def __init__(self, types):
+        self.types = types
+        self.all = []
+
+    def matrix(self, name, *shape, gain=1.0):
+        kind = self.types.get(name.split(".")[-2], self.types.get("", "f32"))
+        entry = {"name": name, "shape": list(shape), "type": kind}
+        spread = gain / math.sqrt(shape[-1])  # keeps unit size
+        if kind in ("f32", "f16", "bf16"):
+            entry |= {"spread": float(np.float32(math.sqrt(3) * spread)), "shift": 0.0}
+        else:
+            entry["halves"] = [[offset, float(np.float32(value * spread))] for offset, value in HALVES[kind].items()]
+        self.all.append(entry)
+
+    def vector(self, name, size, spread=0.5, shift=1.0):
+        self.all.append({"name": name, "shape": [size], "type": "f32", "spread": spread, "shift": shift})
+
+
+def tensors_of(case):
+    c = case
+    t = Tensors(c.get("types", {}))
+    width, feed, size = c["width"], c["feed"], c["size"]
+    all_heads, kv = c["heads"] * size, c["kv_heads"] * size
+    t.matrix("token_embd.weight", VOCABULARY, width, gain=c.get("embedding_gain", math.sqrt(width)))
+    if not c.get("tied"):
+        t.matrix("output.weight", VOCABULARY, width)
+    t.vector("output_norm.weight", width)
+    for name in c.get("factors", {}):
+        t.vector(name, c.get("rotated", size) // 2, spread=0.75, shift=2.0 if "long" in name else 1.0)
+    for i in range(c["layers"]):
+        p = f"blk.{i}."
+        t.vector(p + "attn_norm.weight", width)
+        t.vector(p + "ffn_norm.weight", width)
+        if c.get("added_norms"):
+            t.vector(p + "post_attention_norm.weight", width)
+            t.vector(p + "post_ffw_norm.weight", width)
+        if c.get("fused"):
+            t.matrix(p + "attn_qkv.weight", all_heads + 2 * kv, width, gain=1.3)
+        else:
+            for name, rows in (("attn_q", all_heads), ("attn_k", kv), ("attn_v", kv)):
+                t.matrix(p + name + ".weight", rows, width, gain=1.0 if name == "attn_v" else 1.5)
+                if c.get("biases"):
+                    t.vector(p + name + ".bias", rows, shift=0.0)
+        if c.get("head_norms"):
+            t.vector(p + "attn_q_norm.weight", size)
+            t.vector(p + "attn_k_norm.weight", size)
+        t.matrix(p + "attn_output.weight", width, all_heads)
+        if c.get("experts"):
+            t.matrix(p + "ffn_gate_inp.weight", c["experts"], width, gain=2.0)
+            for name, rows, columns in (("gate", feed, width), ("up", feed, width), ("down", width, feed)):
+                if c.get("separate_experts"):
+                    for e in range(c["experts"]):
+                        t.matrix(p + f"ffn_{name}.{e}.weight", rows, columns)
+                else:
+                    t.matrix(p + f"ffn_{name}_exps.weight", c["experts"], rows, columns)
+        elif c.get("fused"):
+            t.matrix(p + "ffn_up.weight", 2 * feed, width)
+            t.matrix(p + "ffn_down.weight", width, feed)
+        else:
+            t.matrix(p + "ffn_gate.weight", feed, width)
+            t.matrix(p + "ffn_up.weight", feed, width)
+            t.matrix(p + "ffn_down.weight", width, feed)
+    return t.all
+
+
+LAYER_NAMES = {"attn_norm": "input_layernorm", "ffn_norm": "post_attention_layernorm",
+               "attn_q": "self_attn.q_proj", "attn_k": "self_attn.k_proj", "attn_v": "self_attn.v_proj",
+               "attn_qkv": "self_attn.qkv_proj", "attn_output": "self_attn.o_proj",
+               "attn_q_norm": "self_attn.q_norm", "attn_k_norm": "self_attn.k_norm",
+               "ffn_gate": "mlp.gate_proj", "ffn_up": "mlp.up_proj", "ffn_down": "mlp.down_proj",
+               "ffn_gate_inp": "mlp.gate"}
+ADDED_NORMS = {"ffn_norm": "pre_feedforward_layernorm", "post_attention_norm": "post_attention_layernorm",
+               "post_ffw_norm": "post_feedforward_layernorm"}
+
+
+def halves_from_neighbours(x, heads):
+    """Rows of rotated pairs, in the order of a Llama file, in the order of transformers."""
+    return x.reshape(heads, -1, 2, *x.shape[1:]).swapaxes(1, 2).reshape(x.shape)
+
+
+def state_of(case, tensors):
+    """The file's tensors under the names, and in the layouts, of transformers."""
+    values = {t["name"]: values_of(t) for t in tensors}
+    state = {"model.embed_tokens.weight": values["token_embd.weight"], "model.norm.weight": values["output_norm.weight"],
+             "lm_head.weight": values.get("output.weight", values["token_embd.weight"])}
+    names = LAYER_NAMES | (ADDED_NORMS if case.get("added_norms") else {})
+    if case.get("fused"):
+        names = names | {"ffn_up": "mlp.gate_up_proj"}
+    for name, x in values.items():
+        if not name.startswith("blk."):
+            continue
+        _, layer, part, *rest = name.split(".")
+        if case["metadata"]["general.architecture"] == "llama" and part in ("attn_q", "attn_k"):
+            x = halves_from_neighbours(x, case["heads" if part == "attn_q" else "kv_heads"])
+        if part in names and len(rest) == 1:
+            state[f"model.layers.{layer}.{names[part]}.{rest[0]}"] = x
+    for i in range(case["layers"]):
+        if not case.get("experts"):
+            break
+        p = f"blk.{i}.ffn_"
+        gate, up, down = (np.stack([values[f"{p}{n}.{e}.weight"] for e in range(case["experts"])])
+                          if case.get("separate_experts") else values[f"{p}{n}_exps.weight"] for n in ("gate", "up", "down"))
+        state[f"model.layers.{i}.mlp.experts.gate_up_proj"] = np.concatenate([gate, up], 1)
+        state[f"model.layers.{i}.mlp.experts.down_proj"] = down
+    if case["config"].get("hidden_activation"):  # Gemma's norms multiply by 1 + w; files hold that
+        state = {name: x - 1 if name.endswith("norm.weight") else x for name, x in state.items()}
+    return {name: torch.from_numpy(np.ascontiguousarray(x)) for name, x in state.items()}
+
+
+# ------------------------------------------------------------------------------------------------------- reference
+@contextlib.contextmanager
+def everything_in_f64():
+    """The models widen to f32 by name in norms, softmax and rotary positions; in here those names mean f64."""
+    single, saved = torch.float32, torch.Tensor.float
+    torch.float32 = torch.float = torch.float64
+    torch.Tensor.float = torch.Tensor.double
+    torch.set_default_dtype(torch.float64)
+    try:
+        yield
+    finally:
+        torch.float32 = torch.float = single
+        torch.Tensor.float = saved
+        torch.set_default_dtype(single)
+
+
+@contextlib.contextmanager
+def eight_bit_activations(block, skipped_rows):
+    """Inputs of all products, except of those with so many rows, rounded in blocks as a quantized product does."""
+    saved = torch.nn.functional.linear
+
+    def rounded(x, weight, bias=None):
+        if weight.shape[0] == skipped_rows:
+            return saved(x, weight, bias)
+        parts = x.reshape(*x.shape[:-1], -1, block)
+        step = (parts.abs().amax(-1, keepdim=True) / 127).clamp_min(1e-30)
+        return saved(((parts / step).round() * step).reshape(x.shape), weight, bias)
+
+    torch.nn.functional.linear = rounded
+    try:
+        yield
+    finally:
+        torch.nn.functional.linear = saved
+
+
+def run(case, tensors, ids, dtype):
+    config = case["class"].config_class(
+        vocab_size=VOCABULARY, hidden_size=case["width"], num_hidden_layers=case["layers"],
+        num_attention_heads=case["heads"], num_key_value_heads=case["kv_heads"], head_dim=case["size"],
+        tie_word_embeddings=bool(case.get("tied")), rms_norm_eps=EPSILON, pad_token_id=None, bos_token_id=None, eos_token_id=None,
+        **({"moe_intermediate_size": case["feed"]} if case.get("moe_feed") else {"intermediate_size": case["feed"]}),
+        **case["config"])
+    config._attn_implementation = "eager"
+    config._experts_implementation = "eager"
+    model = case["class"](config).eval().to(dtype)
+    state = state_of(case, tensors)
+    missing, unexpected = model.load_state_dict({n: x.to(dtype) for n, x in state.items()}, strict=False)
+    if missing or unexpected:
+        sys.exit(f"{case['name']}: missing {missing}, unexpected {unexpected}")
+    seen = set()
+    for module in model.modules():
+        module.register_forward_hook(lambda m, i, o: seen.add(o.dtype) if torch.is_tensor(o) else None)
+    with torch.no_grad():
+        logits = model(torch.tensor([ids]), use_cache=False).logits[0]
+    if seen != {dtype} or any(b.dtype.is_floating_point and b.dtype != dtype for b in model.buffers()):
+        sys.exit(f"{case['name']}: computed in {seen}, not in {dtype}")
+    return logits.double().numpy()
+
+
+def make(case):
+    tensors = tensors_of(case)
+    ids = [int(n % VOCABULARY) for n in Stream(case["name"]).numbers(case["tokens"])]
+    with everything_in_f64():
+        logits = run(case, tensors, ids, torch.float64)
+        if case.get("activation_block"):
+            with eight_bit_activations(case["activation_block"], case.get("experts")):
+                other = run(case, tensors, ids, torch.float64)
+    if not case.get("activation_block"):
+        other = run(case, tensors, ids, torch.float32)
+    error = float(np.abs(other - logits).max())
+    order = np.sqrt((logits**2).mean())
+    print(f"{case['name']:24} logits of size {order:.2f}, error of PyTorch {error:.2e}")
+    metadata = {**case["metadata"], **sizes_of(case)}
+    out = {"metadata": metadata, "context": case.get("context", case["tokens"]), "bound": 2 * error, "ids": ids}
+    with open(os.path.join(OUT, case["name"] + ".json"), "w", encoding="utf-8") as file:
+        file.write(json.dumps(out)[:-1])
+        file.write(',\n"tensors": [\n' + ",\n".join(json.dumps(t) for t in tensors) + "]")
+        rows = ",\n".join("[" + ",".join(f"{x:.10g}" for x in row) + "]" for row in logits)
+        file.write(',\n"logits": [\n' + rows + "]}\n")
+
+
+def sizes_of(case):
+    a = case["metadata"]["general.architecture"]
+    sizes = {"block_count": case["layers"], "embedding_length": case["width"], "attention.head_count": case["heads"],
+             "attention.head_count_kv": case["kv_heads"], "attention.key_length": case["size"],
+             "attention.value_length": case["size"], "feed_forward_length": case["feed"],
+             "context_length": case.get("trained", 128),
+             "attention.layer_norm_rms_epsilon": EPSILON}
+    if case.get("experts"):
+        sizes |= {"expert_count": case["experts"], "expert_used_count": case["used"]}
+    if case.get("moe_feed"):
+        sizes |= {"expert_feed_forward_length": case["feed"], "feed_forward_length": 4 * case["feed"]}
+    return {f"{a}.{key}": value for key, value in sizes.items()}
+
+
+# ----------------------------------------------------------------------------------------------------------- cases
+def case(name, model_class, architecture, metadata=(), config=(), **rest):
+    metadata = {"general.architecture": architecture} | {f"{architecture}.{k}": v for k, v in dict(metadata).items()}
+    default = {"width": 64, "heads": 4, "kv_heads": 2, "size": 16, "feed": 96, "layers": 3, "tokens": 24}
+    return {"name": name, "class": model_class, "metadata": metadata, "config": dict(config), **default, **rest}
+
+
+def rope(base, **scaling):
+    return {"rope_parameters": {"rope_type": "default", "rope_theta": base, **scaling}}
+
+
+def cases():
+    yield case("qwen2", transformers.Qwen2ForCausalLM, "qwen2", {"rope.freq_base": 1e6},
+               rope(1e6), biases=True)
+
+
+def main():
+    os.makedirs(OUT, exist_ok=True)
+    wanted = sys.argv[1:]
+    for one in cases():
+        if not wanted or one["name"] in wanted:
+            make(one)
+
+
+if __name__ == "__main__":
+    main()
