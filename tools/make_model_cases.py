@@ -47,6 +47,8 @@ class Stream:
 
 
 def dense_values(tensor):
+    if "values" in tensor:
+        return np.array(tensor["values"], np.float64).reshape(tensor["shape"])
     spread, shift = np.float32(tensor["spread"]), np.float32(tensor["shift"])
     x = (Stream(tensor["name"]).uniform(math.prod(tensor["shape"])) * spread + shift).reshape(tensor["shape"])
     kind = {"f32": torch.float32, "f16": torch.float16, "bf16": torch.bfloat16}[tensor["type"]]
@@ -106,8 +108,8 @@ def tensors_of(case):
     if not c.get("tied"):
         t.matrix("output.weight", VOCABULARY, width)
     t.vector("output_norm.weight", width)
-    for name in c.get("factors", {}):
-        t.vector(name, c.get("rotated", size) // 2, spread=0.75, shift=2.0 if "long" in name else 1.0)
+    for name, values in c.get("factors", {}).items():
+        t.all.append({"name": name, "shape": [len(values)], "type": "f32", "values": values})
     for i in range(c["layers"]):
         p = f"blk.{i}."
         t.vector(p + "attn_norm.weight", width)
@@ -122,6 +124,9 @@ def tensors_of(case):
                 t.matrix(p + name + ".weight", rows, width, gain=1.0 if name == "attn_v" else 1.5)
                 if c.get("biases"):
                     t.vector(p + name + ".bias", rows, shift=0.0)
+        if c.get("biases") == "all":
+            for name, rows in (("attn_output", width), ("ffn_gate", feed), ("ffn_up", feed), ("ffn_down", width)):
+                t.vector(p + name + ".bias", rows, shift=0.0)
         if c.get("head_norms"):
             t.vector(p + "attn_q_norm.weight", size)
             t.vector(p + "attn_k_norm.weight", size)
@@ -228,6 +233,8 @@ def run(case, tensors, ids, dtype):
         vocab_size=VOCABULARY, hidden_size=case["width"], num_hidden_layers=case["layers"],
         num_attention_heads=case["heads"], num_key_value_heads=case["kv_heads"], head_dim=case["size"],
         tie_word_embeddings=bool(case.get("tied")), rms_norm_eps=EPSILON, pad_token_id=None, bos_token_id=None, eos_token_id=None,
+        **({"num_local_experts": case["experts"], "num_experts_per_tok": case["used"]}
+           if case.get("experts") and not case.get("moe_feed") else {}),
         **({"moe_intermediate_size": case["feed"]} if case.get("moe_feed") else {"intermediate_size": case["feed"]}),
         **case["config"])
     config._attn_implementation = "eager"
@@ -290,13 +297,118 @@ def case(name, model_class, architecture, metadata=(), config=(), **rest):
     return {"name": name, "class": model_class, "metadata": metadata, "config": dict(config), **default, **rest}
 
 
-def rope(base, **scaling):
-    return {"rope_parameters": {"rope_type": "default", "rope_theta": base, **scaling}}
+def rope(base, kind="default", **scaling):
+    return {"rope_parameters": {"rope_type": kind, "rope_theta": base, **scaling}}
+
+
+def llama3_factors(config, size):
+    """The factors that a converter writes for these parameters, from the reference's own frequencies."""
+    with everything_in_f64():
+        config = transformers.LlamaConfig(hidden_size=4 * size, num_attention_heads=4, **config)
+        scaled, _ = transformers.modeling_rope_utils.ROPE_INIT_FUNCTIONS["llama3"](config, "cpu")
+    plain = config.rope_parameters["rope_theta"] ** (-np.arange(0, size, 2) / size)
+    return [float(np.float32(f)) for f in plain / scaled.numpy()]
+
+
+def llama_cases():
+    model = transformers.LlamaForCausalLM
+    yield case("llama", model, "llama", {"rope.freq_base": 1e4, "rope.dimension_count": 16}, rope(1e4))
+    yield case("llama_tied_f16", model, "llama", {}, rope(1e4), tied=True, types={"": "f16", "ffn_down": "bf16"})
+    yield case("llama_biases", model, "llama", {}, {"attention_bias": True, "mlp_bias": True, **rope(1e4)}, biases="all")
+    yield case("llama_wide_heads", model, "llama", {}, rope(1e4), size=32, kv_heads=1)
+    yield case("llama_linear", model, "llama", {"rope.scaling.type": "linear", "rope.scaling.factor": 4.0},
+               rope(1e4, "linear", factor=4.0))
+    yield case("llama_linear_old_key", model, "llama", {"rope.scale_linear": 2.0}, rope(1e4, "linear", factor=2.0))
+    stretched = rope(1e4, "llama3", factor=8.0, low_freq_factor=1.0, high_freq_factor=4.0,
+                     original_max_position_embeddings=32)
+    yield case("llama3", model, "llama", {}, stretched, tokens=40, feed=64,
+               factors={"rope_freqs.weight": llama3_factors(stretched, 16)})
+    yield case("mistral", transformers.MistralForCausalLM, "llama", {"attention.sliding_window": 7},
+               {"sliding_window": 7, **rope(1e4)})
+    yield case("mixtral", transformers.MixtralForCausalLM, "llama", {"rope.freq_base": 1e6}, rope(1e6),
+               experts=6, used=2, feed=48)
+    yield case("mixtral_separate", transformers.MixtralForCausalLM, "llama", {}, rope(1e4), experts=4, used=3,
+               feed=32, layers=2, separate_experts=True)
+
+
+def qwen_cases():
+    yield case("qwen2", transformers.Qwen2ForCausalLM, "qwen2", {"rope.freq_base": 1e6}, rope(1e6), biases=True)
+    yield case("qwen2_yarn", transformers.Qwen2ForCausalLM, "qwen2",
+               {"rope.freq_base": 1e4, "rope.scaling.type": "yarn", "rope.scaling.factor": 4.0,
+                "rope.scaling.original_context_length": 32},
+               rope(1e4, "yarn", factor=4.0, original_max_position_embeddings=32), biases=True, tokens=40, feed=64)
+    yield case("qwen3", transformers.Qwen3ForCausalLM, "qwen3", {"rope.freq_base": 1e6}, rope(1e6),
+               head_norms=True, size=32, tied=True)
+    for name, normalize in (("qwen3moe", True), ("qwen3moe_plain", False)):
+        metadata = {"rope.freq_base": 1e6} | ({} if normalize else {"expert_weights_norm": False})
+        yield case(name, transformers.Qwen3MoeForCausalLM, "qwen3moe", metadata,
+                   {"num_experts": 8, "num_experts_per_tok": 3, "norm_topk_prob": normalize, "decoder_sparse_step": 1,
+                    "mlp_only_layers": [], "intermediate_size": 256, **rope(1e6)},
+                   head_norms=True, experts=8, used=3, feed=32, moe_feed=True)
+
+
+def phi_cases():
+    model = transformers.Phi3ForCausalLM
+    yield case("phi3", model, "phi3", {"rope.dimension_count": 16, "attention.sliding_window": 9},
+               {"sliding_window": 9, **rope(1e4)}, fused=True)
+    magnitude = float(np.float32(1.19))
+    for name, partly, context, trained in (("phi3_short", 16, 24, 32), ("phi3_long", 16, 40, 32), ("phi4_long", 12, 40, 32)):
+        short = [1 + i / 16 for i in range(partly // 2)]
+        long = [1.5 + 2 * i for i in range(partly // 2)]
+        parameters = rope(1e4, "longrope", short_factor=short, long_factor=long, attention_factor=magnitude,
+                          original_max_position_embeddings=trained, partial_rotary_factor=partly / 16)
+        yield case(name, model, "phi3",
+                   {"rope.dimension_count": partly, "attention.sliding_window": 0, "rope.scaling.attn_factor": magnitude,
+                    "rope.scaling.original_context_length": trained} |
+                   ({"rope.scaling.type": "longrope"} if partly < 16 else {}),
+                   {"max_position_embeddings": 128, "original_max_position_embeddings": trained, **parameters},
+                   fused=True, tokens=context, feed=64,
+                   factors={"rope_factors_short.weight": short, "rope_factors_long.weight": long})
+
+
+def gemma_cases():
+    gemma = {"added_norms": True, "tied": True, "embedding_gain": 1.0}
+    activation = {"hidden_activation": "gelu_pytorch_tanh"}
+    gemma2 = {"attn_logit_softcapping": 50.0, "final_logit_softcapping": 30.0, "sliding_window": 7, **activation}
+    yield case("gemma2", transformers.Gemma2ForCausalLM, "gemma2",
+               {"attn_logit_softcapping": 3.0, "final_logit_softcapping": 2.0, "attention.sliding_window": 7},
+               {**gemma2, "query_pre_attn_scalar": 16, **rope(1e4), "attn_logit_softcapping": 3.0,
+                "final_logit_softcapping": 2.0}, **gemma)
+    yield case("gemma2_27b", transformers.Gemma2ForCausalLM, "gemma2", {"attention.sliding_window": 7},
+               {**gemma2, "query_pre_attn_scalar": 8, **rope(1e4)}, width=32, feed=32, layers=46, tokens=12, **gemma)
+    for name, sizes, scalar, pattern in (("gemma3", {"layers": 7}, 16, {}),
+                                         ("gemma3_pattern", {"layers": 4}, 16, {"attention.sliding_window_pattern": 2}),
+                                         ("gemma3_27b", {"layers": 62, "width": 32, "tokens": 12}, 8, {})):
+        period = pattern.get("attention.sliding_window_pattern", 6)
+        kinds = ["full_attention" if i % period == period - 1 else "sliding_attention" for i in range(sizes["layers"])]
+        yield case(name, transformers.Gemma3ForCausalLM, "gemma3",
+                   {"rope.freq_base": 1e6, "rope.scaling.type": "linear", "rope.scaling.factor": 8.0,
+                    "attention.sliding_window": 7} | pattern,
+                   {"query_pre_attn_scalar": scalar, "sliding_window": 7, "layer_types": kinds, **activation,
+                    "rope_parameters": {"sliding_attention": {"rope_type": "default", "rope_theta": 1e4},
+                                        "full_attention": {"rope_type": "linear", "rope_theta": 1e6, "factor": 8.0}}},
+                   feed=32, head_norms=True, **sizes, **gemma)
+
+
+def quantized_cases():
+    """Type mixes as files have them. Widths are multiples of the blocks, and activations are rounded in blocks."""
+    wide = {"width": 256, "heads": 4, "kv_heads": 2, "size": 64, "feed": 256, "layers": 2, "tokens": 16}
+    k_mix = {"": "q4_k", "attn_v": "q6_k", "ffn_down": "q6_k", "output": "q6_k"}
+    yield case("llama_q4_k_m", transformers.LlamaForCausalLM, "llama", {}, rope(1e4), types=k_mix, activation_block=256, **wide)
+    yield case("llama_q2_k", transformers.LlamaForCausalLM, "llama", {}, rope(1e4), activation_block=256, tied=True, embedding_gain=1.0,
+               types={"": "q2_k", "attn_v": "q3_k", "attn_output": "q3_k", "token_embd": "q6_k"}, **wide)
+    narrow = {**wide, "width": 64, "size": 16, "feed": 96}
+    yield case("qwen2_q5_0", transformers.Qwen2ForCausalLM, "qwen2", {}, rope(1e4), biases=True, activation_block=32,
+               types={"": "q5_0", "token_embd": "q8_0", "output": "q8_0", "attn_v": "q4_1"}, **narrow)
+    yield case("phi3_q5_k", transformers.Phi3ForCausalLM, "phi3", {}, {"sliding_window": None, **rope(1e4)}, fused=True,
+               activation_block=256, types={"": "q5_k", "output": "q6_k"}, **wide)
+    yield case("mixtral_q4_0", transformers.MixtralForCausalLM, "llama", {}, rope(1e4), experts=4, used=2,
+               activation_block=32, types={"": "q4_0", "output": "q8_0", "ffn_gate_inp": "f32"}, **narrow)
 
 
 def cases():
-    yield case("qwen2", transformers.Qwen2ForCausalLM, "qwen2", {"rope.freq_base": 1e6},
-               rope(1e6), biases=True)
+    for group in (llama_cases, qwen_cases, phi_cases, gemma_cases, quantized_cases):
+        yield from group()
 
 
 def main():

@@ -50,7 +50,7 @@ DecoderOptions read_decoder(const Metadata& metadata) {
     fail(ErrorKind::Format, "load", file.name(), " has ", file.tensors().size(), " tensors for ", info.layers,
          " layers");
   const io::GgufTensor* embedding = file.find_tensor("token_embd.weight");
-  if (embedding == nullptr || embedding->shape.rank() != 2)
+  if (embedding == nullptr || embedding->shape.rank() != 2 || embedding->shape[0] == 0)
     fail(ErrorKind::Format, "load", file.name(), " has no matrix 'token_embd.weight'");
   info.vocabulary = embedding->shape[0];
   return out;

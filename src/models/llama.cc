@@ -5,9 +5,8 @@
 
 namespace beeswax::models {
 
-std::unique_ptr<Model> make_llama(const io::GgufFile& file, int64_t context) {
-  const Metadata metadata(file);
-  const Weights weights(file);
+std::unique_ptr<Model> make_llama(const Weights& weights, int64_t context) {
+  const Metadata metadata(weights.file());
   DecoderOptions options = read_decoder(metadata);
   read_experts(metadata, &options);
   options.fill_layers({read_rope(metadata, weights, options.info, context, nn::RopePairs::Neighbours),

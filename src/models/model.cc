@@ -16,7 +16,7 @@ Cache Model::make_cache(int64_t positions, DType dtype) const {
 
 namespace {
 
-using Make = std::unique_ptr<Model> (*)(const io::GgufFile&, int64_t);
+using Make = std::unique_ptr<Model> (*)(const Weights&, int64_t);
 
 Make maker_of(const io::GgufFile& file) {
   const std::string architecture = file.get_string("general.architecture");
@@ -32,12 +32,12 @@ Make maker_of(const io::GgufFile& file) {
 }  // namespace
 
 std::unique_ptr<Model> load_model(const io::GgufFile& file, int64_t context) {
-  return maker_of(file)(file, context);
+  return maker_of(file)(Weights(file), context);
 }
 
 void check_model(const io::GgufFile& file) {
-  static_cast<void>(maker_of(file));
   for (const io::GgufTensor& tensor : file.tensors()) check_tensor(file, tensor);
+  maker_of(file)(Weights(file, Weights::Read::Vectors), 1);
 }
 
 }  // namespace beeswax::models

@@ -47,12 +47,11 @@ class BW_API Model {
 /// for missing or wrongly shaped tensors. `context` is the number of positions it must be able to run.
 BW_API std::unique_ptr<Model> load_model(const io::GgufFile& file, int64_t context);
 
-/// Throws what load_model would for the architecture, the byte order and the types of tensors, without
-/// reading any.
+/// Throws what load_model would, without reading the matrices.
 BW_API void check_model(const io::GgufFile& file);
 
-#define BW_MODEL(Name, name, ...) \
-  std::unique_ptr<Model> make_##name(const io::GgufFile& file, int64_t context);
+class Weights;
+#define BW_MODEL(Name, name, ...) std::unique_ptr<Model> make_##name(const Weights& weights, int64_t context);
 #include "tables/models.def"
 
 }  // namespace beeswax::models

@@ -4,9 +4,8 @@
 
 namespace beeswax::models {
 
-std::unique_ptr<Model> make_qwen2(const io::GgufFile& file, int64_t context) {
-  const Metadata metadata(file);
-  const Weights weights(file);
+std::unique_ptr<Model> make_qwen2(const Weights& weights, int64_t context) {
+  const Metadata metadata(weights.file());
   DecoderOptions options = read_decoder(metadata);
   options.fill_layers({read_rope(metadata, weights, options.info, context, nn::RopePairs::Halves)});
   return std::make_unique<Decoder>(weights, options);

@@ -6,16 +6,6 @@
 namespace beeswax::models {
 namespace {
 
-// `shape` of the tensor's elements, from row `first` on; a row is what the last axis holds.
-nn::Weight part_of(const io::GgufTensor& tensor, const Shape& shape, int64_t first) {
-  const int64_t rows = tensor.shape.elem_count() / tensor.shape[tensor.shape.rank() - 1];
-  const size_t row_bytes = tensor.bytes.size() / static_cast<size_t>(rows);
-  const auto count = static_cast<size_t>(shape.elem_count() / shape[shape.rank() - 1]);
-  const auto bytes = tensor.bytes.subspan(static_cast<size_t>(first) * row_bytes, count * row_bytes);
-  if (tensor.type->quant) return nn::Weight(QTensor::from_bytes(bytes, shape, *tensor.type->quant));
-  return nn::Weight(Tensor::from_bytes(bytes, shape, *tensor.type->dtype).to_dtype(DType::F32));
-}
-
 // Files of the first converters carry the angles of rotary positions, which follow from the metadata.
 bool is_superfluous(std::string_view name) {
   return name.ends_with("attn_rot_embd.weight") || name.ends_with("rotary_emb.inv_freq");
@@ -41,6 +31,17 @@ const io::GgufTensor& Weights::find(const std::string& name, const Shape& shape)
   check_tensor(file_, *tensor);
   used_.insert(tensor->name);
   return *tensor;
+}
+
+// `shape` of the tensor's elements, from row `first` on; a row is what the last axis holds.
+nn::Weight Weights::part_of(const io::GgufTensor& tensor, const Shape& shape, int64_t first) const {
+  if (read_ == Read::Vectors && tensor.shape.rank() > 1) return {};
+  const int64_t rows = tensor.shape.elem_count() / tensor.shape[tensor.shape.rank() - 1];
+  const size_t row_bytes = tensor.bytes.size() / static_cast<size_t>(rows);
+  const auto count = static_cast<size_t>(shape.elem_count() / shape[shape.rank() - 1]);
+  const auto bytes = tensor.bytes.subspan(static_cast<size_t>(first) * row_bytes, count * row_bytes);
+  if (tensor.type->quant) return nn::Weight(QTensor::from_bytes(bytes, shape, *tensor.type->quant));
+  return nn::Weight(Tensor::from_bytes(bytes, shape, *tensor.type->dtype).to_dtype(DType::F32));
 }
 
 nn::Weight Weights::matrix(const std::string& name, const Shape& shape) const {

@@ -18,7 +18,9 @@ void check_tensor(const io::GgufFile& file, const io::GgufTensor& tensor);
 
 class Weights {
  public:
-  explicit Weights(const io::GgufFile& file) : file_(file) {}
+  /// What is read: everything, or to check a file only vectors, while matrices stay undefined.
+  enum class Read { All, Vectors };
+  explicit Weights(const io::GgufFile& file, Read read = Read::All) : file_(file), read_(read) {}
 
   const io::GgufFile& file() const { return file_; }
   bool has(const std::string& name) const { return file_.find_tensor(name) != nullptr; }
@@ -39,7 +41,9 @@ class Weights {
 
  private:
   const io::GgufTensor& find(const std::string& name, const Shape& shape) const;
+  nn::Weight part_of(const io::GgufTensor& tensor, const Shape& shape, int64_t first) const;
   const io::GgufFile& file_;
+  Read read_;
   mutable std::set<std::string_view> used_;
 };
 

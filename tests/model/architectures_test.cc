@@ -87,5 +87,121 @@ TEST_P(Architectures, LogitsAreNearPyTorchs) {
 INSTANTIATE_TEST_SUITE_P(Cases, Architectures, testing::ValuesIn(case_names()),
                          [](const auto& info) { return info.param; });
 
+// The bound is tight enough to see every option: a file that says something a little different is far beyond.
+struct Change {
+  const char *name, *key;
+  nlohmann::json value;
+};
+
+class Options : public testing::TestWithParam<Change> {};
+
+TEST_P(Options, Matter) {
+  const auto& [name, key, value] = GetParam();
+  const Case one(name, {{key, value}});
+  const auto model = one.load();
+  models::Cache past = model->make_cache(static_cast<int64_t>(one.ids.size()));
+  const Tensor logits = model->forward(one.ids, past);
+  EXPECT_GT(one.error_of(logits, one.ids.size()), 20 * one.json["bound"].get<double>());
+}
+
+INSTANTIATE_TEST_SUITE_P(
+    Changes, Options,
+    testing::Values(Change{"llama", "llama.rope.freq_base", 10100.0},
+                    Change{"llama", "llama.attention.layer_norm_rms_epsilon", 0.0021},
+                    Change{"llama_linear", "llama.rope.scaling.factor", 4.01},
+                    Change{"llama_linear", "llama.rope.scaling.type", "none"},
+                    Change{"llama3", "llama.rope.scaling.factor", 1.01},
+                    Change{"llama_linear_old_key", "llama.rope.scale_linear", 2.01},
+                    Change{"mistral", "llama.attention.sliding_window", 8},
+                    Change{"mistral", "llama.attention.sliding_window", 0},
+                    Change{"mixtral", "llama.expert_used_count", 3},
+                    Change{"qwen2_yarn", "qwen2.rope.scaling.factor", 4.01},
+                    Change{"qwen2_yarn", "qwen2.rope.scaling.original_context_length", 64},
+                    Change{"qwen2_yarn", "qwen2.rope.scaling.yarn_beta_fast", 1.5},
+                    Change{"qwen2_yarn", "qwen2.rope.scaling.yarn_beta_slow", 0.01},
+                    Change{"qwen2_yarn", "qwen2.rope.scaling.yarn_attn_factor", 1.14},
+                    Change{"qwen2_yarn", "qwen2.rope.scaling.attn_factor", 1.001},
+                    Change{"qwen3moe", "qwen3moe.expert_used_count", 2},
+                    Change{"qwen3moe", "qwen3moe.expert_weights_norm", false},
+                    Change{"phi3", "phi3.attention.sliding_window", 10},
+                    Change{"phi3_long", "phi3.rope.scaling.attn_factor", 1.191},
+                    Change{"phi4_long", "phi3.rope.scaling.original_context_length", 64},
+                    Change{"gemma2", "gemma2.attn_logit_softcapping", 3.01},
+                    Change{"gemma2", "gemma2.final_logit_softcapping", 2.01},
+                    Change{"gemma2", "gemma2.attention.sliding_window", 8},
+                    Change{"gemma3", "gemma3.attention.sliding_window", 8},
+                    Change{"gemma3", "gemma3.rope.freq_base_swa", 10100.0},
+                    Change{"gemma3", "gemma3.rope.freq_base", 1.1e6},
+                    Change{"gemma3", "gemma3.rope.scaling.factor", 8.01},
+                    Change{"gemma3", "gemma3.final_logit_softcapping", 10.0},
+                    Change{"gemma3_pattern", "gemma3.attention.sliding_window_pattern", 3}),
+    [](const auto& info) { return std::to_string(info.index) + "_" + std::string(info.param.name); });
+
+// A pattern of layers may be a flag for each: 1 has a window.
+TEST(Architectures, LayersWithAWindowMayBeListed) {
+  const Case periodic("gemma3_pattern");
+  const Case listed("gemma3_pattern", {{"gemma3.attention.sliding_window_pattern", {1, 0, 1, 0}}});
+  models::Cache past = listed.load()->make_cache(24), other = periodic.load()->make_cache(24);
+  EXPECT_EQ(listed.load()->forward(listed.ids, past).to_vec<float>(),
+            periodic.load()->forward(periodic.ids, other).to_vec<float>());
+}
+
+// What the check of a file says must be what loading it says.
+template <class F>
+void expect_refused(const Case& one, ErrorKind kind, const std::string& message, const F& load) {
+  try {
+    load(one);
+    ADD_FAILURE() << "loads, but should say: " << message;
+  } catch (const Error& error) {
+    EXPECT_EQ(error.kind(), kind) << error.what();
+    EXPECT_NE(std::string(error.what()).find(message), std::string::npos) << error.what();
+  }
+}
+
+void expect_refused(const std::string& name, const nlohmann::json& overrides, ErrorKind kind,
+                    const std::string& message) {
+  const Case one(name, overrides);
+  expect_refused(one, kind, message, [](const Case& c) { c.load(); });
+  expect_refused(one, kind, message, [](const Case& c) { models::check_model(*c.file); });
+}
+
+TEST(Architectures, EverySoundFilePassesTheCheck) {
+  for (const std::string& name : case_names()) EXPECT_NO_THROW(models::check_model(*Case(name).file)) << name;
+}
+
+TEST(Architectures, UnknownOnesNameTheKnown) {
+  expect_refused(
+      "llama", {{"general.architecture", "mamba"}}, ErrorKind::Unsupported,
+      "llama.gguf is of architecture 'mamba'; known are: llama qwen2 qwen3 qwen3moe phi3 gemma2 gemma3");
+  expect_refused("qwen2_yarn", {{"qwen2.rope.scaling.type", "dynamic"}}, ErrorKind::Unsupported,
+                 "scales positions by 'dynamic'; this version has: none, linear, yarn, longrope");
+}
+
+TEST(Architectures, FilesThatContradictThemselvesAreRefused) {
+  const auto format = ErrorKind::Format;
+  expect_refused("llama", {{"llama.block_count", 4}}, format, "has no tensor 'blk.3.");
+  expect_refused("llama", {{"llama.block_count", 4000000000u}}, format, "must be positive and below 2^31");
+  expect_refused("llama", {{"llama.block_count", 2000000000u}}, format, "tensors for 2000000000 layers");
+  expect_refused("llama", {{"llama.attention.head_count", 0}}, format, "must be positive");
+  expect_refused("llama", {{"llama.attention.head_count", 2147483647u}}, format, "do not fit");
+  expect_refused("llama", {{"llama.attention.head_count_kv", 3}}, format, "4 heads over 3 key/value heads");
+  expect_refused("llama", {{"llama.attention.value_length", 8}}, format, "of 16 and 8 elements, do not fit");
+  expect_refused("llama", {{"llama.rope.dimension_count", 18}}, format, "18 elements of heads of 16");
+  expect_refused("llama", {{"llama.rope.dimension_count", 15}}, format, "15 elements of heads of 16");
+  expect_refused("llama", {{"llama.feed_forward_length", 95}}, format, "is [64, 96], not [64, 95]");
+  expect_refused("llama", {{"llama.rope.scaling.type", "longrope"}}, format,
+                 "has no tensor 'rope_factors_short");
+  expect_refused("mixtral", {{"llama.expert_used_count", 7}}, format, "each token goes to 7 of 6 experts");
+  expect_refused("mixtral", {{"llama.expert_count", 5}}, format, "is [6, 64], not [5, 64]");
+  expect_refused("qwen2_yarn", {{"qwen2.rope.scaling.factor", -1.0}}, ErrorKind::InvalidArgument,
+                 "all must be positive");
+}
+
+// A tensor that is left over would have changed the results.
+TEST(Architectures, TensorsLeftOverAreRefused) {
+  expect_refused("llama", {{"llama.block_count", 2}}, ErrorKind::Unsupported, "holds the tensor 'blk.2.");
+  expect_refused("qwen3", {{"general.architecture", "qwen2"}}, ErrorKind::Format, "'qwen2.block_count'");
+}
+
 }  // namespace
 }  // namespace beeswax

@@ -71,6 +71,8 @@ inline std::vector<std::byte> random_model(const nlohmann::json& one,
       writer.set_string(key, value.get<std::string>());
     else if (value.is_boolean())
       writer.set_bool(key, value.get<bool>());
+    else if (value.is_array())
+      writer.set_i32s(key, value.get<std::vector<int32_t>>());
     else if (value.is_number_integer())
       writer.set_u32(key, value.get<uint32_t>());
     else
@@ -84,7 +86,9 @@ inline std::vector<std::byte> random_model(const nlohmann::json& one,
     uint32_t id = 0;
     while (io::ggml_type(id) == nullptr || io::ggml_type(id)->name != type_name) ++id;
     const io::GgmlType& type = *io::ggml_type(id);
-    if (tensor.contains("halves"))
+    if (tensor.contains("values"))
+      kept.push_back(Tensor::from_vec(tensor["values"].get<std::vector<float>>(), shape).to_bytes());
+    else if (tensor.contains("halves"))
       kept.push_back(random_blocks(name, static_cast<size_t>(shape.elem_count()) / type.block_elements,
                                    type.block_bytes, tensor["halves"]));
     else
