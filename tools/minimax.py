@@ -141,6 +141,15 @@ ROWS = [
     ("erfcx_tail", "(t + 2) e^(t^2) erfc(t) - 1 in u = (2 - t) / (2 + t), 0 <= t <= 28 (11 for float)",
      lambda u: erfcx(2 * (1 - u) / (1 + u)) * 4 / (1 + u) - 1, lambda u: mpf(1), lambda digits: (2 - T_MAX[digits]) / (2 + T_MAX[digits]), mpf(1),
      12, 27),
+    # For results of 16 and 8 bits: 2^-14 is enough.
+    ("exp_tail_short", "(e^r - 1 - r) / r^2 for |r| <= ln(2)/2, to 2^-17", lambda r: (exp(r) - 1 - r) / r**2,
+     lambda r: r * r / exp(r), -HALF_LN2, HALF_LN2, 3, 0),
+    ("log_tail_short", "(log(1+f) - f) / f^2 for 1+f between sqrt(1/2) and sqrt(2), to 2^-17",
+     lambda f: (log1p(f) - f) / f**2, lambda f: f**2 / log1p(f), 1 / ROOT - 1 - mpf(2) ** -20,
+     ROOT - 1 + mpf(2) ** -20, 7, 0),
+    ("erfcx_tail_short", "(t + 2) e^(t^2) erfc(t) - 1 in u = (2 - t) / (2 + t), 0 <= t <= 11, to 2^-16",
+     lambda u: erfcx(2 * (1 - u) / (1 + u)) * 4 / (1 + u) - 1, lambda u: mpf(1) / erfcx(2 * (1 - u) / (1 + u)) / 4 * (1 + u),
+     (2 - T_MAX[24]) / (2 + T_MAX[24]), mpf(1), 7, 0),
 ]
 
 

@@ -12,4 +12,5 @@
 #include "core/math/hyperbolic.h"
 #include "core/math/log.h"
 #include "core/math/pow.h"
+#include "core/math/short.h"
 #include "core/math/trig.h"

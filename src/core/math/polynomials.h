@@ -129,5 +129,22 @@ BW_FN double erfcx_tail(double x) {
                     -0x1.f0ee357b9a5f1p-28, 0x1.dea0a3715ae1bp-30, -0x1.c586562ea4c19p-33);
 }
 
+// (e^r - 1 - r) / r^2 for |r| <= ln(2)/2, to 2^-17
+BW_FN float exp_tail_short(float x) {
+  return polynomial(x, 0x1.0006d4p-1f, 0x1.57207cp-3f, 0x1.521ec8p-5f);
+}
+
+// (log(1+f) - f) / f^2 for 1+f between sqrt(1/2) and sqrt(2), to 2^-17
+BW_FN float log_tail_short(float x) {
+  return polynomial(x, -0x1.0000a8p-1f, 0x1.55566ap-2f, -0x1.ff323ep-3f, 0x1.98676ap-3f,
+                    -0x1.61d3fcp-3f, 0x1.4b30acp-3f, -0x1.b5b5ep-4f);
+}
+
+// (t + 2) e^(t^2) erfc(t) - 1 in u = (2 - t) / (2 + t), 0 <= t <= 11, to 2^-16
+BW_FN float erfcx_tail_short(float x) {
+  return polynomial(x, 0x1.619d94p-6f, 0x1.5fd59ep-1f, 0x1.1e2cdap-2f, 0x1.28b65p-5f,
+                    -0x1.5f998ep-6f, -0x1.78415p-8f, 0x1.656668p-9f);
+}
+
 }  // namespace beeswax::m
 // clang-format on

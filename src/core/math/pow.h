@@ -36,25 +36,10 @@ BW_FN Pair<T> log2_pair(T x) {
   return fast_two_sum(whole.high, whole.low + scaled_low);
 }
 
-/// x^y as C99 defines it.
+/// x^y as C99 defines it, from |x|^y for numbers that are neither 0 nor infinite.
 template <Floating T>
-BW_FN T pow(T x, T y) {
+BW_FN T pow_cases(T x, T y, T result) {
   const T a = abs(x);
-  const Pair<T> logarithm = log2_pair(a);
-  // Beyond this |y| every result is 0, 1 or infinite; holding it keeps the products finite.
-  const T y_held = clamp(y, pick<T>(-0x1p40f, -0x1p80), pick<T>(0x1p40f, 0x1p80));
-  const T product = y_held * logarithm.high;
-  const T product_low = fma(y_held, logarithm.low, fma(y_held, logarithm.high, -product));
-  const T limit = pick<T>(200.0f, 2000.0);
-  const T high = clamp(product, -limit, limit);
-  const T low = high == product ? product_low : T(0);
-  const auto k = round_product<kWide<T>>(high, T(1));
-  const Pair<T> f = two_sum(high - k.value, low);
-  const T r = f.high * ln2_high<T>();
-  const T r_low = fma(f.high, ln2_low<T>(), fma(f.high, ln2_high<T>(), -r)) + f.low * ln2_high<T>();
-  const T q = r + fma(r * r, exp_tail(r), r_low);
-  T result = scale_one_plus(q, k);
-
   // Conditions are joined with | and &: a shortcut would be a branch, and the loop would not vectorize.
   // Zero, infinite: the result is 0 or infinite.
   const bool extreme = (a == T(0)) | (a == infinity<T>()) | (abs(y) == infinity<T>());
@@ -72,6 +57,26 @@ BW_FN T pow(T x, T y) {
   result = invalid ? nan<T>() : result;
   const Bits<T> flip = odd ? bits(x) & Fp<T>::kSign : Bits<T>(0);
   return from_bits<T>(bits(result) ^ flip);
+}
+
+/// x^y as C99 defines it.
+template <Floating T>
+BW_FN T pow(T x, T y) {
+  const T a = abs(x);
+  const Pair<T> logarithm = log2_pair(a);
+  // Beyond this |y| every result is 0, 1 or infinite; holding it keeps the products finite.
+  const T y_held = clamp(y, pick<T>(-0x1p40f, -0x1p80), pick<T>(0x1p40f, 0x1p80));
+  const T product = y_held * logarithm.high;
+  const T product_low = fma(y_held, logarithm.low, fma(y_held, logarithm.high, -product));
+  const T limit = pick<T>(200.0f, 2000.0);
+  const T high = clamp(product, -limit, limit);
+  const T low = high == product ? product_low : T(0);
+  const auto k = round_product<kWide<T>>(high, T(1));
+  const Pair<T> f = two_sum(high - k.value, low);
+  const T r = f.high * ln2_high<T>();
+  const T r_low = fma(f.high, ln2_low<T>(), fma(f.high, ln2_high<T>(), -r)) + f.low * ln2_high<T>();
+  const T q = r + fma(r * r, exp_tail(r), r_low);
+  return pow_cases(x, y, scale_one_plus(q, k));
 }
 
 }  // namespace beeswax::m

@@ -52,10 +52,20 @@ constexpr bool has_angle(const char* text) {
 #include "tables/unary.def"
 #undef BW_ROW
 
+// Whether elements of S take the row's expression for narrow results.
+template <class S, class Row>
+constexpr bool has_half() {
+  if constexpr (kNarrow<S>) {
+    return !__is_same(decltype(Row::half(0.0f, 0.0f)), Same);
+  } else {
+    return false;
+  }
+}
+
 // The value of a row for elements of S; `small` angles only.
 template <class S, class Row, bool small>
 BW_FN Compute<S> row_value(Compute<S> x, Compute<S> p) {
-  if constexpr (kNarrow<S> && !__is_same(decltype(Row::half(x, p)), Same)) {
+  if constexpr (has_half<S, Row>()) {
     return Row::half(x, p);
   } else if constexpr (small) {
     return Row::apply_small(x, p);
