@@ -5,7 +5,6 @@
 #include <string_view>
 
 #include "core/fail.h"
-#include "core/thread_pool.h"
 #include "harness.h"
 #include "inputs.h"
 
@@ -46,18 +45,6 @@ constexpr BinaryRow kCompare[] = {
   {#method, true, 0, -100, 100, [](const Tensor& x, const Tensor& y) { return x.method(y); }},
 #include "tables/binary.def"
 };
-
-// Every thread runs the operation on tensors of its own, as calls from inside a task do, often enough that
-// starting the threads does not count.
-constexpr int kRepeats = 16;
-double calls_in_cache() { return static_cast<double>(kRepeats * ThreadPool::global().threads()); }
-Body on_every_thread(Body body) {
-  return [body = std::move(body)] {
-    ThreadPool::global().parallel_for(ThreadPool::global().threads(), [&](int64_t) {
-      for (int i = 0; i < kRepeats; ++i) body();
-    });
-  };
-}
 
 // A case on tensors of `count` elements and one on tensors in a cache, from make(count) and the bytes of an
 // element of all its tensors.

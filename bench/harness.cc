@@ -4,6 +4,8 @@
 #include <algorithm>
 #include <utility>
 
+#include "core/thread_pool.h"
+
 namespace beeswax::bench {
 namespace {
 
@@ -16,6 +18,8 @@ int64_t elements(int64_t bytes, DType dtype) {
   const int64_t count = bytes * 8 / dtype_bits(dtype);
   return std::max<int64_t>(4096, count / 4096 * 4096);
 }
+
+constexpr int kRepeats = 16;  // of a case in a cache, by each thread
 
 }  // namespace
 
@@ -54,6 +58,15 @@ const char* ceiling_name(Ceiling ceiling) {
 bool ceiling_counts_operations(Ceiling ceiling) { return ceiling >= Ceiling::FmaF32; }
 
 int64_t Sizes::memory_elements(DType dtype) const { return elements(memory_bytes, dtype); }
+double calls_in_cache() { return static_cast<double>(kRepeats * ThreadPool::global().threads()); }
+Body on_every_thread(Body body) {
+  return [body = std::move(body)] {
+    ThreadPool::global().parallel_for(ThreadPool::global().threads(), [&](int64_t) {
+      for (int i = 0; i < kRepeats; ++i) body();
+    });
+  };
+}
+
 int64_t Sizes::cache_elements(DType dtype) const { return elements(cache_bytes, dtype); }
 
 void CaseList::add(Case one) {

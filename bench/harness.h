@@ -56,6 +56,11 @@ inline double bytes_of(DType dtype, int64_t count) {
   return static_cast<double>(dtype_bytes(dtype, static_cast<size_t>(count)));
 }
 
+/// Calls `body` on every thread, as calls from inside a task do, calls_in_cache() times in all: often enough
+/// that starting the threads does not count.
+Body on_every_thread(Body body);
+double calls_in_cache();
+
 /// One timed body. `bytes` and `flops` are what the operation cannot avoid: each input byte read once, each
 /// output byte written once, and the arithmetic of its definition (0 where that says nothing).
 struct Case {

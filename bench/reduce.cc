@@ -81,21 +81,28 @@ BW_BENCH_GROUP(reduce, list, sizes) {
 
 namespace {
 
-// Cases that read x once and write as much.
+// Cases that read x once and write as much; and on a few of its rows, which stay in a cache.
 template <class Call>
-void add_rows(CaseList& list, const char* what, DType dtype, const Shape& shape, double target, Call call) {
+void add_rows(CaseList& list, const Sizes& sizes, const char* what, DType dtype, const Shape& shape,
+              double target, Call call) {
   const std::string name(dtype_name(dtype));
-  list.add({.name = join_text(what, "/", name),
-            .dtype = name,
-            .shape = shape.to_string(),
-            .bytes = 2 * bytes_of(dtype, shape.elem_count()),
-            .ceiling = Ceiling::Copy,
-            .target = target,
-            .make = [=]() -> Body {
-              return [=, x = shared_input(shape, dtype), prepared = call(dtype, shape)] {
-                static_cast<void>(prepared(x));
-              };
-            }});
+  const auto body = [=](const Shape& some) -> Body {
+    return
+        [=, x = shared_input(some, dtype), prepared = call(dtype, some)] { static_cast<void>(prepared(x)); };
+  };
+  Case one{.name = join_text(what, "/", name),
+           .dtype = name,
+           .shape = shape.to_string(),
+           .bytes = 2 * bytes_of(dtype, shape.elem_count()),
+           .ceiling = Ceiling::Copy,
+           .target = target,
+           .make = [=] { return body(shape); }};
+  if (const int64_t rows = sizes.cache_elements(dtype) / shape[shape.rank() - 1]; target > 0 && rows > 0) {
+    const Shape cached{rows, shape[shape.rank() - 1]};
+    one.make_in_cache = [=] { return on_every_thread(body(cached)); };
+    one.bytes_in_cache = 2 * bytes_of(dtype, cached.elem_count()) * calls_in_cache();
+  }
+  list.add(std::move(one));
 }
 
 }  // namespace
@@ -110,16 +117,17 @@ BW_BENCH_GROUP(softmax, list, sizes) {
   for (const DType dtype : kFloats) {
     const int64_t count = sizes.memory_elements(dtype);
     const Shape rows{count / kRow, kRow};
-    add_rows(list, "softmax/last", dtype, rows, kRowsTarget, softmax(-1));
-    add_rows(list, "softmax/log_last", dtype, rows, kRowsTarget, log_softmax);
-    add_rows(list, "softmax/first", dtype, rows, 0, softmax(0));
-    add_rows(list, "softmax/middle", dtype, {count / (256 * 256), 256, 256}, 0, softmax(1));
+    add_rows(list, sizes, "softmax/last", dtype, rows, kRowsTarget, softmax(-1));
+    add_rows(list, sizes, "softmax/log_last", dtype, rows, kRowsTarget, log_softmax);
+    add_rows(list, sizes, "softmax/first", dtype, rows, 0, softmax(0));
+    add_rows(list, sizes, "softmax/middle", dtype, {count / (256 * 256), 256, 256}, 0, softmax(1));
   }
   // Rows of other lengths: scores of short contexts, a vocabulary, and one beyond the second-level cache.
   const int64_t count = sizes.memory_elements(DType::F32);
-  add_rows(list, "softmax/rows_of_64", DType::F32, {count / 64, 64}, kRowsTarget, softmax(-1));
-  add_rows(list, "softmax/rows_of_131072", DType::F32, {count / 131072, 131072}, kRowsTarget, softmax(-1));
-  add_rows(list, "softmax/rows_of_4194304", DType::F32, {count / 4194304, 4194304}, 0, softmax(-1));
+  add_rows(list, sizes, "softmax/rows_of_64", DType::F32, {count / 64, 64}, kRowsTarget, softmax(-1));
+  add_rows(list, sizes, "softmax/rows_of_131072", DType::F32, {count / 131072, 131072}, kRowsTarget,
+           softmax(-1));
+  add_rows(list, sizes, "softmax/rows_of_4194304", DType::F32, {count / 4194304, 4194304}, 0, softmax(-1));
 }
 
 BW_BENCH_GROUP(norm, list, sizes) {
@@ -132,8 +140,8 @@ BW_BENCH_GROUP(norm, list, sizes) {
   };
   for (const DType dtype : kFloats) {
     const Shape rows{sizes.memory_elements(dtype) / kRow, kRow};
-    add_rows(list, "norm/rms", dtype, rows, kRowsTarget, rms_norm);
-    add_rows(list, "norm/layer", dtype, rows, kRowsTarget, layer_norm);
+    add_rows(list, sizes, "norm/rms", dtype, rows, kRowsTarget, rms_norm);
+    add_rows(list, sizes, "norm/layer", dtype, rows, kRowsTarget, layer_norm);
   }
 }
 
@@ -144,9 +152,9 @@ BW_BENCH_GROUP(cumsum, list, sizes) {
   for (const DType dtype : kFloats) {
     const int64_t count = sizes.memory_elements(dtype);
     const Shape rows{count / kRow, kRow};
-    add_rows(list, "cumsum/last", dtype, rows, 0, cumsum(-1));
-    add_rows(list, "cumsum/first", dtype, rows, 0, cumsum(0));
-    add_rows(list, "cumsum/middle", dtype, {count / (256 * 256), 256, 256}, 0, cumsum(1));
+    add_rows(list, sizes, "cumsum/last", dtype, rows, 0, cumsum(-1));
+    add_rows(list, sizes, "cumsum/first", dtype, rows, 0, cumsum(0));
+    add_rows(list, sizes, "cumsum/middle", dtype, {count / (256 * 256), 256, 256}, 0, cumsum(1));
   }
 }
 

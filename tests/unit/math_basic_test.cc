@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "core/math/math.h"
+#include "math/reference.h"
 
 namespace beeswax {
 namespace {
@@ -95,6 +96,31 @@ TYPED_TEST(MathBasic, MinimumAndMaximumFollowIeee754Of2019) {
     EXPECT_TRUE(std::isnan(m::maximum(values[i], -nan)));
     EXPECT_TRUE(std::isnan(m::maximum(-nan, values[i])));
   }
+}
+
+// The terms of a softmax: quotients of them are those of e^x, and none is subnormal.
+TYPED_TEST(MathBasic, ScaledExpIsExpForArgumentsUpToZero) {
+  using T = TypeParam;
+  const long double unit = m::scaled_exp_unit<T>();
+  const T least = sizeof(T) == 4 ? T(-104) : T(-746);
+  double worst = 0, worst_short = 0;
+  for (int i = 0; i <= 200000; ++i) {
+    const T x = least * static_cast<T>(i) / T(200000);
+    const long double exact = std::exp(static_cast<long double>(x)) * unit;
+    worst = std::max(worst, precise::error(m::scaled_exp(x), exact));
+    if constexpr (sizeof(T) == 4) {
+      const auto ratio = static_cast<double>(m::scaled_exp_short(x) / exact);
+      worst_short = std::max(worst_short, std::fabs(ratio - 1));
+    }
+  }
+  EXPECT_LE(worst, 1.1);  // that of exp
+  EXPECT_LE(worst_short, 0x1p-15);
+  EXPECT_EQ(m::scaled_exp(T(0)), m::scaled_exp_unit<T>());
+  // Below the least the result counts as 0 in the dtype.
+  const T none = m::scaled_exp(-std::numeric_limits<T>::infinity());
+  EXPECT_GE(none, std::numeric_limits<T>::min());
+  EXPECT_EQ(none * (T(1) / m::scaled_exp_unit<T>()), T(0));
+  EXPECT_TRUE(std::isnan(m::scaled_exp(std::numeric_limits<T>::quiet_NaN())));
 }
 
 TYPED_TEST(MathBasic, SmallAngleFormsGiveTheSameBits) {

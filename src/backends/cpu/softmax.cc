@@ -1,12 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-// Softmax, norms and running sums: row by row, each row dense and of its compute type (gathered and widened
-// where it is not), results past the caches where they are large.
-#include <memory>
-
+// Softmax, norms and running sums: rows of a dtype's own elements, gathered where they are not dense; results
+// past the caches where they are large.
 #include "backends/cpu/backend.h"
 #include "backends/cpu/chunks.h"
-#include "backends/cpu/kernels/reduce.h"
 #include "backends/cpu/kernels/rows.h"
+#include "backends/cpu/kernels/running_sum.h"
 #include "backends/cpu/scratch.h"
 
 namespace beeswax::cpu {
@@ -15,78 +13,51 @@ namespace {
 // Elements in one task, or one row: the more, where that leaves several tasks to each thread.
 constexpr int64_t kLeastRowTask = 1 << 14;
 constexpr int64_t kRowTask = 1 << 17;
+// Rows whose results fill fewer bytes than this, and no whole lines, are left to the caches, which join them.
+constexpr int64_t kLeastPast = 1024;
 
-// Calls loop(x, args) for every row of n elements of x; x and out have one shape.
-template <class T, class Loop>
-void for_rows(const Operand& x, int64_t n, const Target& out, const Loop& loop) {
-  const Argument argument{x, 0};
-  const ChunkInput input(argument, kDTypeOf<T>);
+// loop(args) over all rows of n elements of x; x and out have one shape and dtype.
+void for_rows(const Operand& x, int64_t n, const Target& out, void (*loop)(const RowArgs&), RowArgs args) {
   const Nest<1> nest({x.layout});
-  const CastLoop narrow = conversion(kDTypeOf<T>, out.dtype);
-  const auto bytes = static_cast<int64_t>(dtype_bytes(out.dtype, 1));
-  const bool stream = beyond_caches(static_cast<size_t>(nest.count * bytes));
+  const auto bytes = static_cast<int64_t>(dtype_bytes(x.dtype, 1));
+  const auto size = static_cast<int64_t>(dtype_bytes(compute_dtype(x.dtype), 1));
+  args.n = n;
+  args.past_caches = beyond_caches(static_cast<size_t>(nest.count * bytes)) &&
+                     (n * bytes >= kLeastPast || n * bytes % 64 == 0);
   const bool dense = nest.dense(0);
-  const int64_t rows = nest.count / n;
   const int64_t share = nest.count / (8 * ThreadPool::global().threads());
   const int64_t task_rows = std::max<int64_t>(1, std::clamp<int64_t>(share, kLeastRowTask, kRowTask) / n);
-  parallel_ranges(rows, task_rows, [&](int64_t first, int64_t last) {
-    // Gathered elements, the row in T (widened, and what loops keep), sums of chunks.
-    const Scratch<std::byte> gathered(dense ? 0 : n * bytes);
-    const Scratch<T> row(n);
-    const Scratch<T> partials(chunks_of(n));
+  parallel_ranges(nest.count / n, task_rows, [&](int64_t first, int64_t last) {
+    RowArgs part = args;
+    const Scratch<std::byte> scratch(row_scratch(n) * size);
+    part.scratch = scratch.data();
+    const int64_t at_once = dense ? last - first : std::max<int64_t>(1, kRowBlock / n);
+    const Scratch<std::byte> gathered(dense ? 0 : at_once * n * bytes);
     NestPosition<1> position(nest, first * n);
-    for (int64_t r = first; r < last; ++r) {
-      const auto* from = static_cast<const T*>(input.fetch(nest, position, 0, r * n, n, gathered.data(),
-                                                           reinterpret_cast<std::byte*>(row.data())));
-      const bool more = dense && r + 1 < last;
-      loop(from, RowArgs{n, out.data() + r * n * bytes, narrow, bytes, stream, row.data(), partials.data(),
-                         more ? x.data() + (r + 1) * n * bytes : nullptr, bytes});
-      position.skip(n);
+    for (int64_t row = first; row < last; row += part.rows) {
+      part.rows = std::min(at_once, last - row);
+      part.y = out.data() + row * n * bytes;
+      part.x = x.data() + row * n * bytes;
+      if (!dense) {
+        gather_run(nest, position, 0, x.data(), static_cast<size_t>(bytes), gathered.data(), part.rows * n);
+        position.skip(part.rows * n);
+        part.x = gathered.data();
+      }
+      loop(part);
     }
-    if (stream) copy_kernels().fence();
+    if (args.past_caches) copy_kernels().fence();
   });
 }
 
-template <class T>
-const RowLoops<T>& loops() {
-  if constexpr (std::is_same_v<T, float>) {
-    return row_kernels().f32;
-  } else {
-    return row_kernels().f64;
-  }
-}
+const RowLoops& loops_of(DType dtype) { return row_kernels().loops[static_cast<size_t>(dtype)]; }
 
-template <class T>
-void softmax_rows(const Operand& x, int64_t n, bool log, const Target& out) {
-  for_rows<T>(x, n, out, [&](const T* from, const RowArgs& args) { loops<T>().softmax(from, log, args); });
-}
-
-// A dense operand's elements in T: itself, or a widened copy in `buffer`.
-template <class T>
-const T* widened(const Operand& x, std::unique_ptr<T[]>& buffer, int64_t n) {
+// A dense operand's elements in its compute dtype: itself, or a widened copy in `buffer`.
+const void* widened(const Operand& x, const Scratch<std::byte>& buffer, int64_t n) {
   if (x.storage == nullptr) return nullptr;
-  const CastLoop widen = conversion(x.dtype, kDTypeOf<T>);
-  if (widen == nullptr) return reinterpret_cast<const T*>(x.data());
-  buffer.reset(new T[static_cast<size_t>(n)]);
-  widen(x.data(), buffer.get(), n);
-  return buffer.get();
-}
-
-template <class T>
-void norm_rows(NormKind kind, const Operand& x, const Operand& weight, const Operand& bias, double eps,
-               const Target& out) {
-  const int64_t n = weight.layout->shape().elem_count();
-  std::unique_ptr<T[]> weights;
-  std::unique_ptr<T[]> biases;
-  const T* const w = widened<T>(weight, weights, n);
-  const T* const b = widened<T>(bias, biases, n);
-  for_rows<T>(x, n, out, [&](const T* from, const RowArgs& args) {
-    if (kind == NormKind::Rms) {
-      loops<T>().rms_norm(from, w, static_cast<T>(eps), args);
-    } else {
-      loops<T>().layer_norm(from, w, b, static_cast<T>(eps), args);
-    }
-  });
+  const CastLoop widen = conversion(x.dtype, compute_dtype(x.dtype));
+  if (widen == nullptr) return x.data();
+  widen(x.data(), buffer.data(), n);
+  return buffer.data();
 }
 
 }  // namespace
@@ -94,20 +65,22 @@ void norm_rows(NormKind kind, const Operand& x, const Operand& weight, const Ope
 void CpuBackend::softmax(const Operand& x, int trailing, bool log, const Target& out) {
   int64_t n = 1;
   for (int axis = x.layout->rank() - trailing; axis < x.layout->rank(); ++axis) n *= x.layout->dim(axis);
-  if (compute_dtype(x.dtype) == DType::F64) {
-    softmax_rows<double>(x, n, log, out);
-  } else {
-    softmax_rows<float>(x, n, log, out);
-  }
+  const RowLoops& loops = loops_of(x.dtype);
+  for_rows(x, n, out, log ? loops.log_softmax : loops.softmax, {});
 }
 
 void CpuBackend::norm(NormKind kind, const Operand& x, const Operand& weight, const Operand& bias, double eps,
                       const Target& out) {
-  if (compute_dtype(x.dtype) == DType::F64) {
-    norm_rows<double>(kind, x, weight, bias, eps, out);
-  } else {
-    norm_rows<float>(kind, x, weight, bias, eps, out);
-  }
+  const int64_t n = weight.layout->shape().elem_count();
+  const RowLoops& loops = loops_of(x.dtype);
+  const auto bytes = n * static_cast<int64_t>(dtype_bytes(compute_dtype(x.dtype), 1));
+  const Scratch<std::byte> weights(bytes);
+  const Scratch<std::byte> biases(bias.storage == nullptr ? 0 : bytes);
+  RowArgs args{};
+  args.weight = widened(weight, weights, n);
+  args.bias = widened(bias, biases, n);
+  args.eps = eps;
+  for_rows(x, n, out, kind == NormKind::Rms ? loops.rms_norm : loops.layer_norm, args);
 }
 
 // In place over a copy of x: lines of the inner axes are added to running sums in the compute type.
@@ -134,9 +107,9 @@ void CpuBackend::cumsum(const Operand& x, int axis, const Target& out) {
       std::byte* values = widen != nullptr ? run : at;
       if (widen != nullptr) widen(at, values, count);
       if (inner == 1) {
-        row_kernels().running_sum[type](values, count, sums);
+        running_sum_kernels().along[type](values, count, sums);
       } else {
-        row_kernels().running_sums[type](values, count, sums);
+        running_sum_kernels().across[type](values, count, sums);
       }
       if (narrow != nullptr) narrow(values, at, count);
     };

@@ -73,6 +73,22 @@ BW_FN T exp(T x) {
   return x > pick<T>(89.0f, 710.0) ? infinity<T>() : low;
 }
 
+/// 2^kScaledExp<T> e^x for x <= 0, never subnormal: the terms of a sum whose quotients are rounded once. What
+/// lies below the exponent of a result that rounds to 0 counts as that.
+template <Floating T>
+constexpr int kScaledExp = sizeof(T) == 4 ? 64 : 128;
+template <Floating T>
+BW_FN constexpr T scaled_exp_unit() {
+  return pick<T>(0x1p64f, 0x1p128);
+}
+template <Floating T>
+BW_FN T scaled_exp(T x) {
+  const T low = pick<T>(-104.0f, -746.0);
+  const auto e = exp_parts<static_cast<int>(Fp<T>::kBias) + kScaledExp<T>>(low > x ? low : x);
+  const T power = from_bits<T>(static_cast<Bits<T>>(e.k.raw) << Fp<T>::kMantissa);
+  return fma(power, e.q, power);
+}
+
 /// 2^x, exact at integers.
 template <Floating T>
 BW_FN T exp2(T x) {

@@ -10,6 +10,7 @@
 #include "backends/cpu/kernels/reduce.h"
 #include "beeswax/half.h"
 #include "beeswax/portable.h"
+#include "core/math/basic.h"
 
 #if defined(__F16C__)
 #include <immintrin.h>
@@ -78,10 +79,79 @@ template <class A>
 constexpr int kLeft =
     kRegister / static_cast<int>(sizeof(A)) < 4 ? kRegister / static_cast<int>(sizeof(A)) : 4;
 
-/// The sum of map(x[i]) over one chunk of floats, but for the last levels: the first kLeft<A> lanes. `map`
-/// takes registers.
+/// combine(lower half, upper half) of v, of kBytes, again and again down to kCount lanes.
+template <class A, int kBytes, int kCount, class V, class Combine>
+BW_FN void fold_halves(V v, Combine combine, A* left) {
+  if constexpr (kBytes == kCount * static_cast<int>(sizeof(A))) {
+    __builtin_memcpy(left, &v, kBytes);
+  } else if constexpr (kBytes == 2 * static_cast<int>(sizeof(A))) {
+    A both[2];
+    __builtin_memcpy(both, &v, kBytes);
+    *left = combine(both[0], both[1]);
+  } else {
+    typedef A Half __attribute__((vector_size(kBytes / 2)));
+    Half halves[2];
+    __builtin_memcpy(halves, &v, kBytes);
+    fold_halves<A, kBytes / 2, kCount>(combine(halves[0], halves[1]), combine, left);
+  }
+}
+
+/// The larger numbers; where one is NaN, either.
+template <class A>
+BW_FN Register<A> larger(Register<A> a, Register<A> b) {
+#if defined(__AVX512F__)
+  if constexpr (sizeof(A) == 4) {
+    return _mm512_maskz_max_ps(0xffff, a, b);
+  } else {
+    return _mm512_maskz_max_pd(0xff, a, b);
+  }
+#else
+  return a > b ? a : b;
+#endif
+}
+
+/// The largest of `count` >= 1 floats. NaNs, and which zero it is, are left open.
+template <class T>
+BW_FN T largest_number(const T* x, int64_t count) {
+  constexpr int kWidth = kRegister / static_cast<int>(sizeof(T));
+  const auto larger_half = [](auto a, auto b) __attribute__((always_inline)) { return a > b ? a : b; };
+  if constexpr (m::Floating<T>) {
+    T most = x[0];
+    int64_t i = 0;
+    if (count >= 4 * kWidth) {
+      Register<T> lanes[4];
+      for (int r = 0; r < 4; ++r) lanes[r] = load_widened(x + r * kWidth);
+      for (i = 4 * kWidth; i + 4 * kWidth <= count; i += 4 * kWidth)
+        for (int r = 0; r < 4; ++r) lanes[r] = larger<T>(lanes[r], load_widened(x + i + r * kWidth));
+      lanes[0] = larger<T>(larger<T>(lanes[0], lanes[1]), larger<T>(lanes[2], lanes[3]));
+      fold_halves<T, kRegister, 1>(lanes[0], larger_half, &most);
+    }
+    for (; i < count; ++i) most = x[i] > most ? x[i] : most;
+    return most;
+  } else {
+    // As integers in the numbers' order.
+    const auto key = [](auto bits) __attribute__((always_inline)) { return bits ^ ((bits >> 15) & 0x7fff); };
+    const auto load = [x](int64_t i) __attribute__((always_inline)) {
+      return load_widened(reinterpret_cast<const int16_t*>(x) + i);
+    };
+    auto most = static_cast<int16_t>(key(static_cast<int16_t>(x[0].bits)));
+    int64_t i = 0;
+    if (count >= 2 * kWidth) {
+      Register<int16_t> lanes[2] = {key(load(0)), key(load(kWidth))};
+      for (i = 2 * kWidth; i + 2 * kWidth <= count; i += 2 * kWidth)
+        for (int r = 0; r < 2; ++r) lanes[r] = larger_half(lanes[r], key(load(i + r * kWidth)));
+      fold_halves<int16_t, kRegister, 1>(larger_half(lanes[0], lanes[1]), larger_half, &most);
+    }
+    for (; i < count; ++i)
+      most = larger_half(most, static_cast<int16_t>(key(static_cast<int16_t>(x[i].bits))));
+    return bit_cast<T>(static_cast<int16_t>(key(most)));
+  }
+}
+
+/// The sum of map(x[i]) over `count` floats, a multiple of kLanes and at most a chunk, but for the last
+/// levels: the first kLeft<A> lanes. `map` takes registers.
 template <class A, class Src, class Map>
-BW_FN void chunk_in_registers(const Src* x, A* left, Map map) {
+BW_FN void chunk_in_registers(const Src* x, A* left, Map map, int64_t count = kChunk) {
   constexpr int kWidth = kRegister / static_cast<int>(sizeof(A));
   constexpr int kCount = static_cast<int>(kLanes) / kWidth;
   // -0 changes nothing that is added to it, so the first row needs no loads of its own. Each load of the loop
@@ -91,7 +161,7 @@ BW_FN void chunk_in_registers(const Src* x, A* left, Map map) {
 #pragma GCC unroll 32
   for (int r = 0; r < kCount; ++r) lanes[r] = -Register<A>{};
 #pragma GCC unroll 1
-  for (int64_t row = 0; row < kChunk; row += kLanes) {
+  for (int64_t row = 0; row < count; row += kLanes) {
 #pragma GCC unroll 32
     for (int r = 0; r < kCount; ++r) lanes[r] += map(load_widened(x + row + r * kWidth));
   }
@@ -100,13 +170,8 @@ BW_FN void chunk_in_registers(const Src* x, A* left, Map map) {
 #pragma GCC unroll 32
     for (int r = 0; r < half; ++r) lanes[r] += lanes[r + half];
   }
-  A v[kWidth];
-  __builtin_memcpy(v, &lanes[0], sizeof(v));
-  if constexpr (kWidth > 8)
-    for (int l = 0; l < 8; ++l) v[l] += v[l + 8];
-  if constexpr (kWidth > 4)
-    for (int l = 0; l < 4; ++l) v[l] += v[l + 4];
-  for (int l = 0; l < kLeft<A>; ++l) left[l] = v[l];
+  const auto add = [](auto a, auto b) __attribute__((always_inline)) { return a + b; };
+  fold_halves<A, kRegister, kLeft<A>>(lanes[0], add, left);
 }
 
 }  // namespace

@@ -22,32 +22,33 @@ BW_FN T tree_of(T* lane, int64_t lanes) {
   return lane[0];
 }
 
-/// The sum of map(x[i]) over one chunk of count <= 512 elements; map takes elements, and registers of floats.
-template <class T, class Map>
-BW_FN T tree_chunk(const T* x, int64_t count, Map map) {
+/// The sum of map(x[i]) over one chunk of 0 < count <= 512 elements, in A; map takes elements of A, and
+/// registers of floats.
+template <class A, class T, class Map>
+BW_FN A tree_chunk(const T* x, int64_t count, Map map) {
   if constexpr (kWidens<T>) {
-    if (count == kChunk) {
-      T left[kLeft<T>];
-      chunk_in_registers<T>(x, left, map);
-      if constexpr (kLeft<T> == 4) {
+    if (count % kLanes == 0) {
+      A left[kLeft<A>];
+      chunk_in_registers<A>(x, left, map, count);
+      if constexpr (kLeft<A> == 4) {
         left[0] += left[2];
         left[1] += left[3];
       }
       return left[0] + left[1];
     }
   }
-  T lane[kLanes];
+  A lane[kLanes];
   const int64_t lanes = count < kLanes ? count : kLanes;
-  for (int64_t l = 0; l < lanes; ++l) lane[l] = map(x[l]);
+  for (int64_t l = 0; l < lanes; ++l) lane[l] = map(static_cast<A>(x[l]));
   for (int64_t i = kLanes; i < count; i += kLanes) {
     const int64_t width = count - i < kLanes ? count - i : kLanes;
-    for (int64_t l = 0; l < width; ++l) lane[l] = static_cast<T>(lane[l] + map(x[i + l]));
+    for (int64_t l = 0; l < width; ++l) lane[l] = static_cast<A>(lane[l] + map(static_cast<A>(x[i + l])));
   }
   return tree_of(lane, lanes);
 }
 template <class T>
 BW_FN T tree_chunk(const T* x, int64_t count) {
-  return tree_chunk(x, count, [](auto v) __attribute__((always_inline)) { return v; });
+  return tree_chunk<T>(x, count, [](auto v) __attribute__((always_inline)) { return v; });
 }
 
 /// The sum of the chunks' sums; overwrites them.
