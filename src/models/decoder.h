@@ -51,6 +51,9 @@ int64_t read_window(const Metadata& metadata);
 /// Elements of a head that are rotated.
 int64_t read_rotated(const Metadata& metadata, const ModelInfo& info);
 
+/// The base of the angles, 10000 where the file has none.
+double read_rope_base(const Metadata& metadata, std::string_view key);
+
 /// Rotary positions below `context` with the base and the scaling that the file asks for: linear, YaRN, or
 /// factors in tensors (rope_freqs, or rope_factors_short up to the length of the first training and
 /// rope_factors_long beyond). Unsupported for another scaling.

@@ -53,6 +53,13 @@ DecoderOptions read_decoder(const Metadata& metadata) {
   if (embedding == nullptr || embedding->shape.rank() != 2 || embedding->shape[0] == 0)
     fail(ErrorKind::Format, "load", file.name(), " has no matrix 'token_embd.weight'");
   info.vocabulary = embedding->shape[0];
+  // Tables of rotary positions are as large as heads: believe their size only where a tensor has it too.
+  const io::GgufTensor* mixed = file.find_tensor("blk.0.attn_output.weight");
+  const Shape expected = {info.width, info.heads * info.head_size};
+  if (mixed == nullptr || mixed->shape != expected)
+    fail(ErrorKind::Format, "load", file.name(), ": 'blk.0.attn_output.weight' is ",
+         mixed == nullptr ? "missing" : mixed->shape.to_string(), ", not ", expected, " for ", info.heads,
+         " heads of ", info.head_size);
   return out;
 }
 
@@ -81,10 +88,18 @@ int64_t read_window(const Metadata& metadata) {
   return std::max<int64_t>(metadata.file().get_int(metadata.name_of("attention.sliding_window"), 0), 0);
 }
 
+double read_rope_base(const Metadata& metadata, std::string_view key) {
+  const double base = metadata.number(key, 10000.0);
+  if (base <= 0)
+    fail(ErrorKind::Format, "load", metadata.file().name(), ": '", metadata.name_of(key), "' is ", base,
+         "; it must be positive");
+  return base;
+}
+
 nn::Rope read_rope(const Metadata& metadata, const Weights& weights, const ModelInfo& info, int64_t context,
                    nn::RopePairs pairs) {
   const int64_t rotated = read_rotated(metadata, info);
-  const double base = metadata.number("rope.freq_base", 10000.0);
+  const double base = read_rope_base(metadata, "rope.freq_base");
   const std::string kind = metadata.text("rope.scaling.type", "linear");
   // Files of the first converters have the factor under another key; 0 stands for none.
   double factor = metadata.number("rope.scaling.factor", metadata.number("rope.scale_linear", 1.0));

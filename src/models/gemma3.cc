@@ -12,7 +12,7 @@ std::unique_ptr<Model> make_gemma3(const Weights& weights, int64_t context) {
   options.logit_cap = metadata.number("final_logit_softcapping", 0.0);
   const nn::Rope global = read_rope(metadata, weights, options.info, context, nn::RopePairs::Halves);
   const nn::Rope local(read_rotated(metadata, options.info), context,
-                       metadata.number("rope.freq_base_swa", 10000.0), nn::RopePairs::Halves);
+                       read_rope_base(metadata, "rope.freq_base_swa"), nn::RopePairs::Halves);
   fill_gemma_layers(metadata, {global, local, read_window(metadata), 6}, &options);
   return std::make_unique<Decoder>(weights, options);
 }

@@ -183,7 +183,8 @@ TEST(Architectures, FilesThatContradictThemselvesAreRefused) {
   expect_refused("llama", {{"llama.block_count", 4000000000u}}, format, "must be positive and below 2^31");
   expect_refused("llama", {{"llama.block_count", 2000000000u}}, format, "tensors for 2000000000 layers");
   expect_refused("llama", {{"llama.attention.head_count", 0}}, format, "must be positive");
-  expect_refused("llama", {{"llama.attention.head_count", 2147483647u}}, format, "do not fit");
+  expect_refused("llama", {{"llama.attention.head_count", 2147483646u}}, format,
+                 "'blk.0.attn_output.weight' is");
   expect_refused("llama", {{"llama.attention.head_count_kv", 3}}, format, "4 heads over 3 key/value heads");
   expect_refused("llama", {{"llama.attention.value_length", 8}}, format, "of 16 and 8 elements, do not fit");
   expect_refused("llama", {{"llama.rope.dimension_count", 18}}, format, "18 elements of heads of 16");
@@ -195,6 +196,28 @@ TEST(Architectures, FilesThatContradictThemselvesAreRefused) {
   expect_refused("mixtral", {{"llama.expert_count", 5}}, format, "is [6, 64], not [5, 64]");
   expect_refused("qwen2_yarn", {{"qwen2.rope.scaling.factor", -1.0}}, ErrorKind::InvalidArgument,
                  "all must be positive");
+}
+
+// Whatever number the metadata holds, a file loads or is refused; nothing large is allocated on its word.
+TEST(Architectures, AnyMetadataLoadsOrIsRefused) {
+  const std::vector<nlohmann::json> values = {0,     1,    2,        2147483646u, 4294967295u, -1.0,  0.0,
+                                              1e-30, 1e30, HUGE_VAL, false,       "text",      {1, 2}};
+  for (const std::string name :
+       {"llama_linear", "qwen2_yarn", "qwen3moe", "phi4_long", "gemma2", "gemma3_pattern"}) {
+    const nlohmann::json metadata = read_case(name)["metadata"];
+    for (const auto& [key, unused] : metadata.items()) {
+      for (const nlohmann::json& value : values) {
+        const Case one(name, {{key, value}});
+        try {
+          models::check_model(*one.file);
+          models::Cache past = one.load()->make_cache(4);
+          EXPECT_NO_THROW(one.load()->forward(std::span(one.ids).first(3), past)) << key << " " << value;
+        } catch (const Error& error) {
+          EXPECT_NE(error.kind(), ErrorKind::Internal) << key << " " << value << ": " << error.what();
+        }
+      }
+    }
+  }
 }
 
 // A tensor that is left over would have changed the results.
