@@ -92,7 +92,7 @@ inline std::vector<std::byte> random_model(const nlohmann::json& one,
       kept.push_back(random_blocks(name, static_cast<size_t>(shape.elem_count()) / type.block_elements,
                                    type.block_bytes, tensor["halves"]));
     else
-      kept.push_back(random_dense(name, shape, *type.dtype, tensor["spread"], tensor["shift"]));
+      kept.push_back(random_dense(name, shape, type.dtype.value(), tensor["spread"], tensor["shift"]));
     writer.add_tensor(name, id, shape, kept.back());
   }
   return writer.to_bytes();
