@@ -156,24 +156,70 @@ void check_views(DType dtype) {
   }
 }
 
-// Random bits: infinities, NaNs, subnormals, and sums that overflow or wrap. Bits only.
+// The bits of every row, over the axes in `mask`.
+template <class A>
+void check_bits(const Tensor& x, uint32_t mask) {
+  const auto lists = sequences(x.to_dtype(kDTypeOf<A>).template to_vec<A>(), x.shape(), mask);
+  for (const ReduceRow<A>& row : test::reduce_rows<A>()) {
+    if (row.floats_only && dtype_is_int(x.dtype())) continue;
+    std::vector<A> expected;
+    for (const std::vector<A>& list : lists) expected.push_back(row.value(list));
+    const Tensor got = (x.*row.method)(axes_of(mask), false);
+    ASSERT_NO_FATAL_FAILURE(expect_same(got, Tensor::from_vec(expected, got.shape()).to_dtype(x.dtype()),
+                                        row.name + x.describe()));
+  }
+}
+
+// Random bits: infinities, NaNs, subnormals, and sums that overflow or wrap.
 template <class A>
 void check_wild(DType dtype) {
   Random random(3);
   for (const int64_t n : {3, 64, 200, 700}) {
     for (const Shape& shape : {Shape{n}, Shape{2, n}, Shape{n, 5}, Shape{n, 80}}) {
       const Tensor x = test::from_raw(test::random_raw(random, shape.elem_count(), dtype), shape, dtype);
-      const uint32_t mask = shape.rank() == 2 && shape[0] == 2 ? 2 : 1;
-      const auto lists = sequences(x.to_dtype(kDTypeOf<A>).template to_vec<A>(), shape, mask);
-      for (const ReduceRow<A>& row : test::reduce_rows<A>()) {
-        if (row.floats_only && dtype_is_int(dtype)) continue;
-        std::vector<A> expected;
-        for (const std::vector<A>& list : lists) expected.push_back(row.value(list));
-        const Tensor got = (x.*row.method)(axes_of(mask), false);
-        expect_same(got, Tensor::from_vec(expected, got.shape()).to_dtype(dtype), row.name + x.describe());
-      }
+      ASSERT_NO_FATAL_FAILURE(check_bits<A>(x, shape.rank() == 2 && shape[0] == 2 ? 2 : 1));
     }
   }
+}
+
+// Zeros of both signs with here and there an infinity or a NaN of either sign.
+Raw specials(Random& random, int64_t count, DType dtype) {
+  std::vector<double> numbers(static_cast<size_t>(count));
+  for (double& x : numbers) {
+    const int64_t kind = test::pick(random, 0, 200);
+    x = kind == 0 ? NAN : kind < 3 ? HUGE_VAL : 0;
+    if (test::pick(random, 0, 1) == 0) x = -x;
+  }
+  return test::raw(test::tensor_of(numbers, {count}, dtype));
+}
+
+// Many columns: rows that end within a lane or a chunk, registers that columns do not fill, stripes, and rows
+// that lie apart.
+template <class A>
+void check_columns(DType dtype) {
+  Random random(5);
+  for (const int64_t rows : {1, 2, 63, 64, 65, 255, 256, 257, 511, 512, 513, 1025}) {
+    for (const int64_t columns : {1, 15, 16, 17, 63, 64, 65, 79, 129}) {
+      const Shape shape{rows, columns};
+      const Tensor x = test::from_raw(tame(random, rows * columns, dtype), shape, dtype);
+      ASSERT_NO_FATAL_FAILURE(check_bits<A>(x, 1));
+      if (columns != 65 && columns != 129) continue;
+      ASSERT_NO_FATAL_FAILURE(check_bits<A>(x.narrow(1, 1, columns - 1), 1));
+      ASSERT_NO_FATAL_FAILURE(
+          check_bits<A>(test::from_raw(specials(random, rows * columns, dtype), shape, dtype), 1));
+    }
+  }
+  for (const Shape& shape :
+       {Shape{520, 300}, Shape{449, 1030}, Shape{66, 4100}, Shape{35, 8200}, Shape{3, 17'000}}) {
+    const Tensor x = test::from_raw(tame(random, shape.elem_count(), dtype), shape, dtype);
+    ASSERT_NO_FATAL_FAILURE(check_bits<A>(x, 1));
+    ASSERT_NO_FATAL_FAILURE(check_bits<A>(x.narrow(1, 3, shape[1] - 5), 1));
+  }
+  const Shape cube{3, 130, 90};
+  const Tensor x = test::from_raw(tame(random, cube.elem_count(), dtype), cube, dtype);
+  for (const uint32_t mask : {1u, 2u, 3u}) ASSERT_NO_FATAL_FAILURE(check_bits<A>(x, mask));
+  test::expect_same_everywhere([&] { return x.sum({1}); });
+  test::expect_same_everywhere([&] { return x.narrow(2, 1, 70).max({1}); });
 }
 
 // The same bits over the last axis, a leading one, and all; with any number of threads and at every level.
@@ -223,6 +269,7 @@ void check_nothing(DType dtype) {
   TEST(ReduceLengths, Name) { check_lengths<compute>(DType::Name); }       \
   TEST(ReduceViews, Name) { check_views<compute>(DType::Name); }           \
   TEST(ReduceWild, Name) { check_wild<compute>(DType::Name); }             \
+  TEST(ReduceColumns, Name) { check_columns<compute>(DType::Name); }       \
   TEST(ReduceEverywhere, Name) { check_everywhere<compute>(DType::Name); } \
   TEST(ReduceNothing, Name) { check_nothing<compute>(DType::Name); }
 #include "tables/dtypes.def"

@@ -54,6 +54,7 @@ class Pass {
         loops_(loops_of(op, view.compute)),
         map_(turn == Turn::First ? loops_.map : nullptr),
         whole_(turn == Turn::First || loops_.map == nullptr ? loops_of(op, view.dtype).whole : nullptr),
+        own_columns_(turn == Turn::First ? loops_of(op, view.dtype).own_columns : nullptr),
         centers_(centers),
         size_(view.compute_bytes()) {}
 
@@ -229,23 +230,22 @@ class Pass {
     }
   }
 
-  // Stripes of many columns.
+  // Stripes of many columns; where there are units enough, all of them, as long as their sums fit.
   template <class Done>
   void run_stripes(std::byte* out, const Done& done) const {
-    // What is widened or mapped goes through eight buffers, which share the first cache with the sums.
-    const int64_t bytes = view_.widen == nullptr && map_ == nullptr ? 4096 : 2048;
-    const int64_t most = std::min(kStripeColumns, bytes / static_cast<int64_t>(size_));
+    const auto size = static_cast<int64_t>(size_);
     const int64_t units = view_.outer.count * chunks();
-    // Narrower stripes where there would be fewer than two for each thread.
-    int64_t stripes = (view_.columns + most - 1) / most;
-    const int64_t wanted = 2 * ThreadPool::global().threads();
+    const int64_t wanted = 4 * ThreadPool::global().threads();
+    int64_t stripes = (view_.columns * size + kStripeBytes - 1) / kStripeBytes;
     if (units * stripes < wanted) stripes = std::max(stripes, std::min(wanted / units, view_.columns / 128));
+    const int64_t most = kStripeBytes / size;
     const int64_t width = std::min(most, ((view_.columns + stripes - 1) / stripes + 63) / 64 * 64);
     stripes = (view_.columns + width - 1) / width;
     const int64_t length = std::min(view_.n(), kChunk) * width;
-    parallel_ranges(units * stripes, std::max<int64_t>(1, kGrain / length), [&](int64_t begin, int64_t end) {
-      const Scratch<std::byte> scratch(columns_scratch(width) * static_cast<int64_t>(size_));
-      alignas(64) std::byte results[kStripeColumns * 8];
+    const bool own = own_columns_ != nullptr;
+    parallel_ranges(units * stripes, grain_of(units * stripes, length), [&](int64_t begin, int64_t end) {
+      const Scratch<std::byte> scratch(columns_scratch(width, size));
+      const Scratch<std::byte> results(out == nullptr ? width * size : 0);
       std::array<int64_t, kChunk> offsets;
       int64_t known_chunk = -1;
       for (int64_t task = begin; task < end; ++task) {
@@ -257,10 +257,24 @@ class Pass {
         const int64_t count = std::min(width, view_.columns - column);
         if (chunk != known_chunk) reduced_offsets(view_, chunk * kChunk, rows_of(chunk), offsets.data());
         known_chunk = chunk;
-        std::byte* to = out == nullptr ? results : at(out, first);
-        loops_.columns({source(NestPosition<1>(view_.outer, row).offset(0) + column), offsets.data(),
-                        rows_of(chunk), count, static_cast<int64_t>(view_.bytes), view_.widen, map_,
-                        center(row * view_.columns + column), scratch.data(), to});
+        std::byte* to = out == nullptr ? results.data() : at(out, first);
+        ColumnsArgs args{};
+        args.x = source(NestPosition<1>(view_.outer, row).offset(0) + column);
+        args.offsets = offsets.data();
+        args.rows = rows_of(chunk);
+        args.columns = count;
+        args.dense = count == view_.columns && view_.dense_rows();
+        args.bytes = static_cast<int64_t>(view_.bytes);
+        args.scratch = scratch.data();
+        args.out = to;
+        if (own) {
+          own_columns_(args);
+        } else {
+          args.widen = view_.widen;
+          args.map = map_;
+          args.centers = center(row * view_.columns + column);
+          loops_.columns(args);
+        }
         done(to, first, count);
       }
     });
@@ -277,6 +291,7 @@ class Pass {
   const ReduceLoops& loops_;
   MapFn map_;
   void (*whole_)(const void*, int64_t, int64_t, void*);
+  void (*own_columns_)(const ColumnsArgs& args);
   const std::byte* centers_;
   size_t size_;
 };

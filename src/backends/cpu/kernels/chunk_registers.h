@@ -12,7 +12,7 @@
 #include "beeswax/portable.h"
 #include "core/math/basic.h"
 
-#if defined(__F16C__)
+#if defined(__AVX2__)
 #include <immintrin.h>
 #endif
 
@@ -44,11 +44,21 @@ BW_FN Register<A> load_widened(const A* x) {
   __builtin_memcpy(&v, x, sizeof(v));
   return v;
 }
+// GCC 12 widens a vector in halves, and so needs the instruction by name.
 BW_FN Register<float> load_widened(const bf16* x) {
+#if defined(__AVX512F__)
+  const __m256i half = _mm256_loadu_si256(reinterpret_cast<const __m256i*>(x));
+  const auto wide = reinterpret_cast<Register<uint32_t>>(_mm512_maskz_cvtepu16_epi32(0xffff, half));
+#elif defined(__AVX2__)
+  const __m128i half = _mm_loadu_si128(reinterpret_cast<const __m128i*>(x));
+  const auto wide = reinterpret_cast<Register<uint32_t>>(_mm256_cvtepu16_epi32(half));
+#else
   typedef uint16_t Half __attribute__((vector_size(kRegister / 2)));
   Half half;
   __builtin_memcpy(&half, x, sizeof(half));
-  return bit_cast<Register<float>>(__builtin_convertvector(half, Register<uint32_t>) << 16);
+  const Register<uint32_t> wide = __builtin_convertvector(half, Register<uint32_t>);
+#endif
+  return reinterpret_cast<Register<float>>(wide << 16);
 }
 #if defined(__AVX512F__)
 BW_FN Register<float> load_widened(const f16* x) {

@@ -2,6 +2,7 @@
 // The rows of tables/reduce.def as loops.
 #include "backends/cpu/kernels/reduce.h"
 
+#include "backends/cpu/kernels/reduce_columns.h"
 #include "backends/cpu/kernels/reduce_loops.h"
 #include "backends/cpu/kernels/reduce_whole.h"
 #include "core/math/math.h"
@@ -72,11 +73,23 @@ void finish(void* values, int64_t count, int64_t n, const void* centers) {
 
 template <class Op, class A, class Src>
 constexpr ReduceLoops loops() {
-  ReduceLoops table{blocks<typename Op::Loops, A>, columns<typename Op::Loops, A>, nullptr, nullptr, nullptr};
-  if constexpr (kWidens<Src> && Op::kAdds && (Op::kSquares || !Op::kMaps))
-    table.whole = whole_sums<A, Src, Op::kSquares>;
-  if constexpr (kWidens<Src> && Op::Loops::kExtreme != Extreme::None && !Op::kMaps)
-    table.whole = whole_extremes<A, Src, (Op::Loops::kExtreme == Extreme::Largest)>;
+  ReduceLoops table{};
+  table.blocks = blocks<typename Op::Loops, A>;
+  if constexpr (Op::Loops::kExtreme != Extreme::None) {
+    constexpr bool kLargest = Op::Loops::kExtreme == Extreme::Largest;
+    table.columns = columns<ExtremesOf<A, A, kLargest>, A>;
+    if constexpr (!Op::kMaps && (kWidens<Src> || __is_same(Src, f16)))
+      table.own_columns = columns<ExtremesOf<A, Src, kLargest>, A>;
+    if constexpr (!Op::kMaps && kWidens<Src>) table.whole = whole_extremes<A, Src, kLargest>;
+  } else if constexpr (Op::kAdds) {
+    table.columns = columns<SumsOf<A, A, false>, A>;
+    if constexpr (kWidens<Src> && (Op::kSquares || !Op::kMaps)) {
+      table.own_columns = columns<SumsOf<A, Src, Op::kSquares>, A>;
+      table.whole = whole_sums<A, Src, Op::kSquares>;
+    }
+  } else {
+    table.columns = columns<AnyOf<typename Op::Loops, A>, A>;
+  }
   if constexpr (Op::kMaps) table.map = map<Op, A>;
   if constexpr (Op::kFinishes) table.finish = finish<Op, A>;
   return table;

@@ -16,28 +16,41 @@ inline constexpr int64_t kChunk = 512;
 inline constexpr int64_t kLanes = 64;
 /// Chunks of a sequence of n elements.
 inline constexpr int64_t chunks_of(int64_t n) { return (n + kChunk - 1) / kChunk; }
-inline constexpr int64_t kBlockColumns = 64;     // the most columns that `blocks` takes
-inline constexpr int64_t kStripeColumns = 1024;  // the most columns that `columns` takes
+inline constexpr int64_t kBlockColumns = 64;      // the most columns that `blocks` takes
+inline constexpr int64_t kStripeBytes = 1 << 15;  // the most bytes of sums in a row of `columns`
 
 /// y[i] = map(x[i], centers[i * step]), step 0 or 1. y may be x. Null centers (step 0) are for maps without
 /// one.
 using MapFn = void (*)(const void* x, int64_t count, const void* centers, int64_t step, void* y);
 
-/// One chunk of up to kStripeColumns neighbouring columns: row i begins at x + offsets[i] elements.
+/// One chunk of neighbouring columns: row i begins at x + offsets[i] elements.
 struct ColumnsArgs {
   const void* x;
   const int64_t* offsets;
   int64_t rows;  // at most kChunk
   int64_t columns;
+  bool dense;           // row i + 1 follows row i without a gap
   int64_t bytes;        // of one element of x
-  CastLoop widen;       // to A, or null where x holds A
+  CastLoop widen;       // to A, or null where x holds what the loop takes
   MapFn map;            // or null
   const void* centers;  // one for each column, or null
-  void* scratch;        // columns_scratch(columns) elements of A
+  void* scratch;        // 64-byte aligned, of columns_scratch bytes
   void* out;            // a result for each column
 };
-inline constexpr int64_t columns_scratch(int64_t columns) {
-  return (kLanes / 2 + kChunk / kLanes + 1) * columns;
+inline constexpr int64_t kStreams = kChunk / kLanes;  // rows that are read at a time
+inline constexpr int64_t kCopied = 512;               // elements of each that are widened or mapped
+inline constexpr int64_t kGroups = 8;
+/// Neighbouring lanes that `columns` does in one go, of `sets` sets of kGroups: as many as a cache can hold.
+inline constexpr int64_t column_range(int64_t sets, int64_t columns, int64_t sum_bytes) {
+  int64_t lanes = kGroups;
+  while (lanes > 1 && sets * lanes * columns * sum_bytes > (1 << 18)) lanes /= 2;
+  return lanes;
+}
+/// Bytes of scratch for sums that take up to sum_bytes each.
+inline constexpr int64_t columns_scratch(int64_t columns, int64_t sum_bytes) {
+  constexpr int64_t kSets = kLanes / kGroups;
+  const int64_t most = kSets * column_range(kSets, columns, sum_bytes);
+  return (kStreams * kCopied + (kGroups + (most < kLanes / 2 ? kLanes / 2 : most)) * columns) * sum_bytes;
 }
 
 struct ReduceLoops {
@@ -45,6 +58,8 @@ struct ReduceLoops {
   /// x + u * unit_stride; its rows are reduced to out[u * columns ..].
   void (*blocks)(const void* x, int64_t unit_stride, int64_t units, int64_t rows, int64_t columns, void* out);
   void (*columns)(const ColumnsArgs& args);
+  /// The same of the dtype's own elements, which it maps; null where they must be widened or mapped first.
+  void (*own_columns)(const ColumnsArgs& args);
   /// out[u] = chunk u of kChunk dense elements of the dtype itself, at x + u * unit_stride, mapped and
   /// reduced; null where the elements must be widened or mapped first.
   void (*whole)(const void* x, int64_t unit_stride, int64_t units, void* out);
@@ -59,7 +74,8 @@ inline constexpr int kReduceOps = 0
     ;
 
 struct ReduceKernels {
-  /// By operation and dtype; the entries of a narrow dtype are those of float, except for `whole`.
+  /// By operation and dtype; the entries of a narrow dtype are those of float, except for `own_columns` and
+  /// `whole`.
   ReduceLoops loops[kReduceOps][kArithmeticDTypeCount];
 };
 

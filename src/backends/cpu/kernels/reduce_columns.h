@@ -1,0 +1,281 @@
+// SPDX-License-Identifier: Apache-2.0
+// ReduceLoops::columns: a chunk of neighbouring columns. The rows of a lane, or of lanes that the tree joins
+// (docs/numerics.md), are eight streams through memory, combined in registers; the processor foresees streams
+// that run on for long, so lanes whose rows follow each other are done as one stretch. Lanes l, l + 8, ...
+// are joined as soon as they are there, while the second cache holds them, and the eight sums of those at the
+// end. Included by kernels/reduce.cc after its namespace is chosen.
+//
+// Kind describes what is reduced:
+//   Element, Sum      what memory holds, and what lanes hold
+//   Pack, kWidth      a register of sums, and how many that is
+//   load(x)           elements x[0, kWidth), mapped
+//   combine(a, b)     of packs
+//   result(sum)       of one column
+//   OfSums            the kind whose elements are these sums
+#pragma once
+
+#include <cstdint>
+#include <type_traits>
+
+#include "backends/cpu/kernels/extreme_keys.h"
+#include "backends/cpu/kernels/reduce_loops.h"
+
+namespace beeswax::cpu::BW_ISA {
+namespace {
+
+/// Sums of elements, or of their squares.
+template <class A, class Src, bool kSquares>
+struct SumsOf {
+  using Element = Src;
+  using Sum = A;
+  using Pack = Register<A>;
+  using OfSums = SumsOf<A, A, false>;
+  static constexpr int kWidth = kRegister / static_cast<int>(sizeof(A));
+  BW_FN Pack load(const Src* x) {
+    const Pack v = load_widened(x);
+    if constexpr (kSquares) {
+      return v * v;
+    } else {
+      return v;
+    }
+  }
+  BW_FN Pack combine(Pack a, Pack b) { return a + b; }
+  BW_FN A result(A sum) { return sum; }
+};
+
+template <class Key, bool kLargest>
+struct KeysOf {
+  using Element = Key;
+  using Sum = Key;
+  using Pack = Register<Key>;
+  static constexpr int kWidth = kRegister / static_cast<int>(sizeof(Key));
+  BW_FN Pack load(const Key* x) { return load_widened(x); }
+  BW_FN Pack combine(Pack a, Pack b) { return better_keys<kLargest>(a, b); }
+};
+
+/// The largest or the least.
+template <class A, class Src, bool kLargest>
+struct ExtremesOf : KeysOf<typename ExtremeKeys<kLargest, Src>::Key, kLargest> {
+  using Keys = ExtremeKeys<kLargest, Src>;
+  using Element = Src;
+  using Sum = typename Keys::Key;
+  using OfSums = KeysOf<Sum, kLargest>;
+  BW_FN Register<Sum> load(const Src* x) { return Keys::keys(x); }
+  BW_FN A result(Sum sum) { return static_cast<A>(Keys::number(sum)); }
+};
+
+/// Any other row of the table.
+template <class Op, class A>
+struct AnyOf {
+  using Element = A;
+  using Sum = A;
+  using Pack = A;
+  using OfSums = AnyOf;
+  static constexpr int kWidth = 1;
+  BW_FN A load(const A* x) { return *x; }
+  BW_FN A combine(A a, A b) { return Op::combine(a, b); }
+  BW_FN A result(A sum) { return sum; }
+};
+
+/// into[i] from the elements i of kLanes_ * kRows streams, the rows of a lane after each other: rows in
+/// order, then lanes by the tree. With kMore they follow, in order, what into[i] holds.
+template <class Kind, int kLanes_, int kRows, bool kMore = false>
+void take_streams(const typename Kind::Element* const* streams, int64_t count, typename Kind::Sum* into) {
+  using Element = typename Kind::Element;
+  using Sum = typename Kind::Sum;
+  using Pack = typename Kind::Pack;
+  constexpr int kStreams = kLanes_ * kRows;
+  const auto step = [](const Element* const* x, int64_t i, Sum* to) __attribute__((always_inline)) {
+    Pack lane[kLanes_];
+#pragma GCC unroll 8
+    for (int l = 0; l < kLanes_; ++l) {
+      lane[l] = Kind::load(x[l * kRows] + i);
+      if constexpr (kMore) {
+        Pack before;
+        __builtin_memcpy(&before, to, sizeof(before));
+        lane[l] = Kind::combine(before, lane[l]);
+      }
+#pragma GCC unroll 8
+      for (int r = 1; r < kRows; ++r) lane[l] = Kind::combine(lane[l], Kind::load(x[l * kRows + r] + i));
+    }
+#pragma GCC unroll 8
+    for (int half = kLanes_ / 2; half > 0; half /= 2) {
+#pragma GCC unroll 8
+      for (int l = 0; l < half; ++l) lane[l] = Kind::combine(lane[l], lane[l + half]);
+    }
+    __builtin_memcpy(to, &lane[0], sizeof(Pack));
+  };
+  const Element* x[kStreams];
+#pragma GCC unroll 8
+  for (int s = 0; s < kStreams; ++s) x[s] = streams[s];
+  int64_t i = 0;
+  for (; i + Kind::kWidth <= count; i += Kind::kWidth) step(x, i, into + i);
+  if constexpr (Kind::kWidth > 1) {
+    if (i == count) return;
+    const auto left = static_cast<size_t>(count - i);
+    Element padded[kStreams][Kind::kWidth] = {};
+    const Element* from[kStreams];
+    Sum sums[Kind::kWidth] = {};
+    for (int s = 0; s < kStreams; ++s) {
+      __builtin_memcpy(padded[s], x[s] + i, left * sizeof(Element));
+      from[s] = padded[s];
+    }
+    __builtin_memcpy(sums, into + i, left * sizeof(Sum));
+    step(from, 0, sums);
+    __builtin_memcpy(into + i, sums, left * sizeof(Sum));
+  }
+}
+
+/// Joins lanes of `count` sums each, of which there are a power of two, by the tree.
+template <class Kind>
+void join_lanes(const typename Kind::Sum* from, int64_t lanes, int64_t count, typename Kind::Sum* into) {
+  using Sum = typename Kind::Sum;
+  const auto join = [&](auto at_once) {
+    constexpr int kOnce = decltype(at_once)::value;
+    const Sum* x[kOnce];
+    lanes /= kOnce;
+    for (int t = 0; t < kOnce; ++t) x[t] = from + t * lanes * count;
+    take_streams<typename Kind::OfSums, kOnce, 1>(x, lanes * count, into);
+    from = into;
+  };
+  while (lanes >= 8) join(std::integral_constant<int, 8>{});
+  if (lanes == 4) join(std::integral_constant<int, 4>{});
+  if (lanes == 2) join(std::integral_constant<int, 2>{});
+  if (from != into) __builtin_memcpy(into, from, static_cast<size_t>(count) * sizeof(Sum));
+}
+
+template <class Kind, class A>
+class ColumnChunk {
+ public:
+  using Element = typename Kind::Element;
+  using Sum = typename Kind::Sum;
+
+  explicit ColumnChunk(const ColumnsArgs& args)
+      : args_(args),
+        copies_(static_cast<A*>(args.scratch)),
+        groups_(reinterpret_cast<Sum*>(copies_ + kStreams * kCopied)),
+        sums_(groups_ + kGroups * args.columns) {}
+
+  void run() const {
+    if (args_.rows < kLanes) {
+      few_rows();
+    } else {
+      const int64_t each = args_.rows / kLanes;
+      const bool even = args_.rows % kLanes == 0 && (each & (each - 1)) == 0;
+      all_lanes(even ? kStreams / each : 1);
+    }
+    A* out = static_cast<A*>(args_.out);
+    for (int64_t c = 0; c < args_.columns; ++c) out[c] = Kind::result(groups_[c]);
+  }
+
+ private:
+  // `joined` lanes at a time are joined as they are read, which leaves kLanes / joined.
+  void all_lanes(int64_t joined) const {
+    const int64_t lanes = kLanes / joined;
+    const int64_t sets = lanes / kGroups;
+    const int64_t range = column_range(sets, args_.columns, sizeof(Sum));
+    for (int64_t group = 0; group < kGroups; group += range) {
+      if (range == kGroups) {
+        take_lanes(0, lanes, joined, sums_);
+      } else {
+        for (int64_t set = 0; set < sets; ++set)
+          take_lanes(group + set * kGroups, range, joined, sums_ + set * range * args_.columns);
+      }
+      join_lanes<Kind>(sums_, sets, range * args_.columns, groups_ + group * args_.columns);
+    }
+    join_lanes<Kind>(groups_, kGroups, args_.columns, groups_);
+  }
+
+  // Fewer rows than lanes: the tree's first level as they are read, which leaves a power of two.
+  void few_rows() const {
+    int64_t half = 1;
+    while (2 * half < args_.rows) half *= 2;
+    const int64_t pairs = args_.rows - half;
+    for (int64_t row = 0; row < (pairs == 0 ? 1 : half); ++row) {
+      const char* x[2] = {row_at(row), row_at(row < pairs ? row + half : row)};
+      take_rows(x, row < pairs ? 2 : 1, 1, args_.columns, sums_ + row * args_.columns);
+    }
+    join_lanes<Kind>(sums_, half, args_.columns, groups_);
+  }
+
+  const char* row_at(int64_t row) const {
+    return static_cast<const char*>(args_.x) + args_.offsets[row] * args_.bytes;
+  }
+
+  // Lanes [lane, lane + count), each of them `joined` lanes. The first ones have one row more where the rows
+  // end within the lanes.
+  void take_lanes(int64_t lane, int64_t count, int64_t joined, Sum* into) const {
+    const int64_t each = args_.rows / kLanes, longer = args_.rows % kLanes - lane;
+    const int64_t more = longer < 0 ? 0 : longer < count ? longer : count;
+    take_alike(lane, more, joined, each + 1, into);
+    take_alike(lane + more, count - more, joined, each, into + more * args_.columns);
+  }
+
+  void take_alike(int64_t lane, int64_t count, int64_t joined, int64_t rows, Sum* into) const {
+    const int64_t step = args_.dense && args_.centers == nullptr ? count : 1;
+    for (int64_t l = lane; l < lane + count; l += step, into += step * args_.columns) {
+      const char* x[kStreams] = {};
+      for (int64_t t = 0; t < joined; ++t)
+        for (int64_t j = 0; j < rows; ++j) x[t * rows + j] = row_at(l + t * (kLanes / joined) + j * kLanes);
+      take_rows(x, joined, rows, step * args_.columns, into);
+    }
+  }
+
+  // into[i] = the elements i of the rows, or of their copies in the compute type.
+  void take_rows(const char* const* x, int64_t lanes, int64_t rows, int64_t count, Sum* into) const {
+    const Element* from[kStreams] = {};
+    if (args_.widen == nullptr && args_.map == nullptr) {
+      for (int64_t s = 0; s < lanes * rows; ++s) from[s] = reinterpret_cast<const Element*>(x[s]);
+      combine_rows(from, lanes, rows, count, into);
+      return;
+    }
+    if constexpr (__is_same(Element, A)) {
+      for (int64_t begin = 0; begin < count; begin += kCopied) {
+        const int64_t length = count - begin < kCopied ? count - begin : kCopied;
+        for (int64_t s = 0; s < lanes * rows; ++s) from[s] = copy(x[s], begin, length, copies_ + s * kCopied);
+        combine_rows(from, lanes, rows, length, into + begin);
+      }
+    }
+  }
+
+  const A* copy(const char* x, int64_t begin, int64_t count, A* to) const {
+    const void* from = x + begin * args_.bytes;
+    if (args_.widen != nullptr) {
+      args_.widen(from, to, count);
+      from = to;
+    }
+    if (args_.map != nullptr) {
+      const A* center = static_cast<const A*>(args_.centers);
+      args_.map(from, count, center == nullptr ? nullptr : center + begin, center == nullptr ? 0 : 1, to);
+    }
+    return to;
+  }
+
+  void combine_rows(const Element* const* x, int64_t lanes, int64_t rows, int64_t count, Sum* into) const {
+    if (lanes == 8) return take_streams<Kind, 8, 1>(x, count, into);
+    if (lanes == 4) return take_streams<Kind, 4, 2>(x, count, into);
+    if (lanes == 2 && rows == 4) return take_streams<Kind, 2, 4>(x, count, into);
+    if (lanes == 2) return take_streams<Kind, 2, 1>(x, count, into);
+    if (rows == 8) return take_streams<Kind, 1, 8>(x, count, into);
+    int64_t j = rows < 4 ? 1 : 4;
+    if (j == 4) {
+      take_streams<Kind, 1, 4>(x, count, into);
+    } else {
+      take_streams<Kind, 1, 1>(x, count, into);
+    }
+    for (; j < rows; ++j) take_streams<Kind, 1, 1, true>(x + j, count, into);
+  }
+
+  const ColumnsArgs& args_;
+  A* copies_;
+  Sum* groups_;  // of a lane in each group of eight
+  Sum* sums_;
+};
+
+template <class Kind, class A>
+void columns(const ColumnsArgs& args) {
+  ColumnChunk<Kind, A>(args).run();
+}
+
+}  // namespace
+}  // namespace beeswax::cpu::BW_ISA
