@@ -3,8 +3,9 @@
 """Writes tests/model/cases/*.json: small random models of every architecture and what PyTorch makes of them.
 
 A case holds the metadata and tensors of a GGUF file, token ids, the logits at every position as transformers
-computes them in f64, and a bound: twice the largest error of the same model in f32, or, for quantized weights, of
-the f64 model with activations rounded to 8 bits as quantized products round them. Values of tensors are not
+computes them in f64, and two bounds. "bound" is twice the largest error of the same model in f32, or, for quantized
+weights, of the f64 model with activations rounded to 8 bits as quantized products round them. "cache_bound" is twice
+the largest error of that model with keys and values rounded to f16 as well. Values of tensors are not
 stored: both sides make them from the tensor's name (see Stream; tests/support/random_model.h is the other side).
 
 usage: make_model_cases.py [NAME ...]      needs torch, transformers, gguf (for dequantizing) and numpy
@@ -228,6 +229,19 @@ def eight_bit_activations(block, skipped_rows):
         torch.nn.functional.linear = saved
 
 
+@contextlib.contextmanager
+def half_cache(model_class):
+    """Keys and values rounded to f16 where attention takes them up."""
+    module = sys.modules[model_class.__module__]
+    saved = module.repeat_kv
+    half = torch.float16
+    module.repeat_kv = lambda x, times: saved(x.to(half).to(x.dtype), times)
+    try:
+        yield
+    finally:
+        module.repeat_kv = saved
+
+
 def run(case, tensors, ids, dtype):
     config = case["class"].config_class(
         vocab_size=VOCABULARY, hidden_size=case["width"], num_hidden_layers=case["layers"],
@@ -259,16 +273,18 @@ def make(case):
     ids = [int(n % VOCABULARY) for n in Stream(case["name"]).numbers(case["tokens"])]
     with everything_in_f64():
         logits = run(case, tensors, ids, torch.float64)
-        if case.get("activation_block"):
-            with eight_bit_activations(case["activation_block"], case.get("experts")):
-                other = run(case, tensors, ids, torch.float64)
-    if not case.get("activation_block"):
-        other = run(case, tensors, ids, torch.float32)
-    error = float(np.abs(other - logits).max())
+    block = case.get("activation_block")
+    rounding = eight_bit_activations(block, case.get("experts")) if block else contextlib.nullcontext()
+    dtype, context = (torch.float64, everything_in_f64()) if block else (torch.float32, contextlib.nullcontext())
+    with context, rounding:
+        error = float(np.abs(run(case, tensors, ids, dtype) - logits).max())
+        with half_cache(case["class"]):
+            cache_error = float(np.abs(run(case, tensors, ids, dtype) - logits).max())
     order = np.sqrt((logits**2).mean())
-    print(f"{case['name']:24} logits of size {order:.2f}, error of PyTorch {error:.2e}")
+    print(f"{case['name']:24} logits of size {order:.2f}, error of PyTorch {error:.2e}, with an f16 cache {cache_error:.2e}")
     metadata = {**case["metadata"], **sizes_of(case)}
-    out = {"metadata": metadata, "context": case.get("context", case["tokens"]), "bound": 2 * error, "ids": ids}
+    out = {"metadata": metadata, "context": case.get("context", case["tokens"]), "bound": 2 * error, "cache_bound": 2 * cache_error,
+           "ids": ids}
     with open(os.path.join(OUT, case["name"] + ".json"), "w", encoding="utf-8") as file:
         file.write(json.dumps(out)[:-1])
         file.write(',\n"tensors": [\n' + ",\n".join(json.dumps(t) for t in tensors) + "]")

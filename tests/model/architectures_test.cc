@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Every architecture against PyTorch: logits of small random models (tests/model/cases, written by
 // tools/make_model_cases.py) as transformers computes them in f64. The largest error may be twice that of
-// PyTorch in f32, or for quantized weights twice that of the f64 model with activations rounded to 8 bits.
+// PyTorch in f32, or for quantized weights twice that of the f64 model with activations rounded to 8 bits;
+// with an f16 cache, twice that of the same with keys and values rounded to f16.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -10,6 +11,7 @@
 #include <filesystem>
 #include <fstream>
 #include <nlohmann/json.hpp>
+#include <set>
 
 #include "io/gguf.h"
 #include "models/model.h"
@@ -84,8 +86,30 @@ TEST_P(Architectures, LogitsAreNearPyTorchs) {
                 worst / (bound / 2));
 }
 
+TEST_P(Architectures, LogitsWithAnF16CacheAreNearPyTorchs) {
+  const Case one(GetParam());
+  const auto model = one.load();
+  models::Cache past = model->make_cache(static_cast<int64_t>(one.ids.size()), DType::F16);
+  double worst = 0;
+  for (size_t i = 0; i < one.ids.size(); ++i)
+    worst = std::max(worst, one.error_of(model->forward(std::span(one.ids).subspan(i, 1), past), i + 1));
+  EXPECT_LE(worst, one.json["cache_bound"].get<double>());
+  // The cache did hold f16.
+  if (one.json["bound"] < 1e-4) {
+    EXPECT_GT(worst, one.json["bound"].get<double>());
+  }
+}
+
 INSTANTIATE_TEST_SUITE_P(Cases, Architectures, testing::ValuesIn(case_names()),
                          [](const auto& info) { return info.param; });
+
+TEST(Architectures, EveryRowOfTheTableHasACase) {
+  std::set<std::string> covered;
+  for (const std::string& name : case_names())
+    covered.insert(read_case(name)["metadata"]["general.architecture"].get<std::string>());
+#define BW_MODEL(Name, name, ...) EXPECT_TRUE(covered.contains(#name)) << #name;
+#include "tables/models.def"
+}
 
 // The bound is tight enough to see every option: a file that says something a little different is far beyond.
 struct Change {
