@@ -77,6 +77,7 @@ void run(const RunOptions& options) {
                 "models run on the device cpu in this version, not " + options.device);
   if (options.threads > 0) ThreadPool::global().set_threads(options.threads);
   const auto file = io::GgufFile::open(options.model);
+  models::check_model(*file);  // the plainest reason first
   const auto tokenizer = models::load_tokenizer(*file);
   const int64_t trained =
       file->get_int(file->get_string("general.architecture") + ".context_length", kDefaultContext);

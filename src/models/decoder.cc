@@ -145,13 +145,18 @@ Tensor Decoder::forward(std::span<const int32_t> ids, Cache& past) const {
   if (embedding_scale_ != 1) x = x * embedding_scale_;
   for (size_t i = 0; i < layers_.size(); ++i) {
     const Layer& layer = layers_[i];
-    const Tensor seen = layer.attention.forward(x.rms_norm(layer.attention_norm, epsilon_), past.layers[i]);
+    Tensor seen = layer.attention.forward(x.rms_norm(layer.attention_norm, epsilon_), past.layers[i]);
+    // Behind the last attention only the last token is asked for.
+    if (i + 1 == layers_.size()) {
+      seen = seen.narrow(0, tokens - 1, 1);
+      x = x.narrow(0, tokens - 1, 1);
+    }
     x = x + added(seen, layer.attention_added_norm);
     const Tensor h = x.rms_norm(layer.feed_norm, epsilon_);
     const Tensor fed = std::visit([&](const auto& feed) { return feed.forward(h); }, layer.feed);
     x = x + added(fed, layer.feed_added_norm);
   }
-  const Tensor logits = head_.forward(x.get(tokens - 1).rms_norm(output_norm_, epsilon_));
+  const Tensor logits = head_.forward(x.get(0).rms_norm(output_norm_, epsilon_));
   return nn::soft_cap(logits, logit_cap_);
 }
 
