@@ -27,7 +27,8 @@ test::Raw inputs(Random& random, int64_t count, DType dtype, bool nans) {
   std::vector<double> numbers(static_cast<size_t>(count));
   for (double& x : numbers) {
     x = static_cast<double>(test::pick(random, -9, 9));
-    if (nans && test::pick(random, 0, 40) == 0) x = NAN;
+    if (nans && test::pick(random, 0, 40) == 0) x = test::pick(random, 0, 1) == 0 ? NAN : -NAN;
+    if (nans && test::pick(random, 0, 40) == 0) x = test::pick(random, 0, 1) == 0 ? HUGE_VAL : -HUGE_VAL;
     if (x == 0 && test::pick(random, 0, 1) == 0) x = -0.0;
   }
   return test::raw(test::tensor_of(numbers, {count}, dtype));
@@ -60,6 +61,24 @@ void check_dtype(DType dtype) {
     check(test::from_raw(inputs(random, 3 * n, dtype, false), {3, n}, dtype), 1);
     check(test::from_raw(inputs(random, 3 * n, dtype, nans), {n, 3}, dtype), 0);
     check(test::from_raw(inputs(random, 70 * n, dtype, nans), {n, 70}, dtype), 0);
+  }
+  // Registers that columns do not fill, blocks of rows that end anywhere, stripes, and rows that lie apart.
+  for (const int64_t n : {1, 2, 7, 8, 9, 63, 255, 256, 257, 264, 1025}) {
+    for (const int64_t columns : {2, 15, 16, 17, 31, 33, 63, 64, 65, 66, 129})
+      check(test::from_raw(inputs(random, n * columns, dtype, n % 2 == 1 && nans), {n, columns}, dtype), 0);
+    const Tensor x = test::from_raw(inputs(random, n * 210, dtype, false), {3, n, 70}, dtype);
+    check(x, 1);
+    check(x.narrow(2, 3, 65), 1);
+  }
+  check(test::from_raw(inputs(random, 9 * 20'000, dtype, nans), {9, 20'000}, dtype), 0);
+  check(test::from_raw(inputs(random, 300 * 2100, dtype, nans), {300, 2100}, dtype).narrow(1, 1, 2098), 0);
+  // Each place in turn.
+  for (int64_t place = 0; place < 600; place += 7) {
+    std::vector<double> numbers(600, 1.0);
+    numbers[static_cast<size_t>(place)] = 2;
+    const Tensor x = test::tensor_of(numbers, {600}, dtype);
+    check(x, 0);
+    check(x.unsqueeze(1).broadcast_as({600, 67}).copy(), 0);
   }
   for (int i = 0; i < 30; ++i) {
     const Shape shape = test::random_shape(random, 3, 1, 9);

@@ -13,37 +13,32 @@ namespace beeswax::cpu {
 namespace {
 
 constexpr int64_t kPiece = 1 << 15;  // elements of a row in one task
-constexpr int64_t kColumns = 1024;   // columns in one task
+constexpr int64_t kGathered = 512;   // elements that go through a buffer at once
+constexpr int64_t kBlock = 1 << 18;  // elements of neighbouring blocks of columns in one task, at least
 
 // The best of elements [begin, end) of one row.
 void search_row(const ReduceView& view, const ArgReduceLoops& loops, int64_t offset, int64_t begin,
                 int64_t end, std::byte* best, uint32_t* at) {
-  alignas(64) std::byte gathered[kArgRow * 8];
-  alignas(64) std::byte values[kArgRow * 8];
-  const std::byte* base = view.base + offset * static_cast<int64_t>(view.bytes);
-  const bool dense = view.dense_rows();
-  for (int64_t first = begin; first < end; first += kArgRow) {
-    const int64_t count = std::min(kArgRow, end - first);
-    const std::byte* x = base + first * static_cast<int64_t>(view.bytes);
-    if (!dense) {
-      gather_run(view.reduced, NestPosition<1>(view.reduced, first), 0, base, view.bytes, gathered, count);
-      x = gathered;
-    }
-    if (view.widen != nullptr) {
-      view.widen(x, values, count);
-      x = values;
-    }
-    loops.row(x, count, first, first == begin, best, at);
+  const auto bytes = static_cast<int64_t>(view.bytes);
+  const std::byte* base = view.base + offset * bytes;
+  if (view.dense_rows()) {
+    loops.row(base + begin * bytes, end - begin, begin, true, best, at);
+    return;
+  }
+  alignas(64) std::byte gathered[kGathered * 8];
+  for (int64_t first = begin; first < end; first += kGathered) {
+    const int64_t count = std::min(kGathered, end - first);
+    gather_run(view.reduced, NestPosition<1>(view.reduced, first), 0, base, view.bytes, gathered, count);
+    loops.row(gathered, count, first, first == begin, best, at);
   }
 }
 
 void search_rows(const ReduceView& view, const ArgReduceLoops& loops, uint32_t* out) {
   const int64_t n = view.n();
   const int64_t rows = view.outer.count;
-  const size_t size = view.compute_bytes();
   if (n <= kPiece || rows >= 2 * ThreadPool::global().threads()) {
     parallel_ranges(rows, std::max<int64_t>(1, kPiece / n), [&](int64_t begin, int64_t end) {
-      alignas(8) std::byte best[8];
+      alignas(8) std::byte best[kBestBytes];
       NestPosition<1> position(view.outer, begin);
       for (int64_t row = begin; row < end; ++row, position.advance(1))
         search_row(view, loops, position.offset(0), 0, n, best, out + row);
@@ -51,53 +46,70 @@ void search_rows(const ReduceView& view, const ArgReduceLoops& loops, uint32_t* 
     return;
   }
   const int64_t pieces = (n + kPiece - 1) / kPiece;
-  const Scratch<std::byte> best(pieces * static_cast<int64_t>(size));
+  const Scratch<std::byte> best(pieces * kBestBytes);
   const Scratch<uint32_t> at(pieces);
   for (int64_t row = 0; row < rows; ++row) {
     const int64_t offset = NestPosition<1>(view.outer, row).offset(0);
     ThreadPool::global().parallel_for(pieces, [&](int64_t piece) {
       search_row(view, loops, offset, piece * kPiece, std::min(n, (piece + 1) * kPiece),
-                 best.data() + static_cast<size_t>(piece) * size, at.data() + piece);
+                 best.data() + piece * kBestBytes, at.data() + piece);
     });
-    alignas(8) std::byte extreme[8];
-    uint32_t winner = 0;
-    for (int64_t piece = 0; piece < pieces; ++piece)
-      loops.row(best.data() + static_cast<size_t>(piece) * size, 1, piece, piece == 0, extreme, &winner);
-    out[row] = at[winner];
+    for (int64_t piece = 1; piece < pieces; ++piece)
+      loops.join(best.data() + piece * kBestBytes, at.data() + piece, 1, best.data(), at.data());
+    out[row] = at[0];
   }
 }
 
+// Blocks of rows, each over stripes of columns, and then the blocks of each column in order.
 void search_columns(const ReduceView& view, const ArgReduceLoops& loops, uint32_t* out) {
-  const int64_t wanted = 2 * ThreadPool::global().threads();
-  const int64_t share = (view.columns * view.outer.count / wanted + 63) / 64 * 64;
-  const int64_t width = std::clamp<int64_t>(share, 64, kColumns);
-  const int64_t stripes = (view.columns + width - 1) / width;
-  const int64_t length = std::max<int64_t>(1, view.n() * std::min(width, view.columns));
-  parallel_ranges(
-      view.outer.count * stripes, std::max<int64_t>(1, kPiece / length), [&](int64_t begin, int64_t end) {
-        alignas(64) std::byte best[kColumns * 8];
-        alignas(64) std::byte values[kColumns * 8];
-        std::array<int64_t, kArgRow> offsets;
-        for (int64_t task = begin; task < end; ++task) {
-          const int64_t row = task / stripes;
-          const int64_t column = task % stripes * width;
-          const int64_t count = std::min(width, view.columns - column);
-          const int64_t offset = NestPosition<1>(view.outer, row).offset(0) + column;
-          for (int64_t first = 0; first < view.n(); first += kArgRow) {
-            const int64_t rows = std::min(kArgRow, view.n() - first);
-            reduced_offsets(view, first, rows, offsets.data());
-            for (int64_t i = 0; i < rows; ++i) {
-              const std::byte* x =
-                  view.base + (offset + offsets[static_cast<size_t>(i)]) * static_cast<int64_t>(view.bytes);
-              if (view.widen != nullptr) {
-                view.widen(x, values, count);
-                x = values;
-              }
-              loops.columns(x, count, first + i, best, out + row * view.columns + column);
-            }
-          }
-        }
-      });
+  const auto bytes = static_cast<int64_t>(view.bytes);
+  const int64_t blocks = (view.n() + kArgRows - 1) / kArgRows;
+  const int64_t most = kArgRowBytes / bytes;
+  const int64_t wanted = 4 * ThreadPool::global().threads();
+  int64_t stripes = (view.columns + most - 1) / most;
+  if (const int64_t units = view.outer.count * blocks; units * stripes < wanted)
+    stripes = std::max(stripes, std::min(wanted / units, view.columns / 128));
+  const int64_t width = std::min(most, ((view.columns + stripes - 1) / stripes + 63) / 64 * 64);
+  stripes = (view.columns + width - 1) / width;
+  const int64_t length = std::min(kArgRows, view.n()) * std::min(width, view.columns);
+  const int64_t places = blocks == 1 ? 0 : view.outer.count * blocks * view.columns;
+  const Scratch<std::byte> best(places * kBestBytes);
+  const Scratch<uint32_t> at(places);
+  parallel_ranges(view.outer.count * blocks * stripes, std::max<int64_t>(1, kBlock / length),
+                  [&](int64_t begin, int64_t end) {
+                    const Scratch<std::byte> scratch(width * kBestBytes);
+                    const Scratch<std::byte> unused(blocks == 1 ? width * kBestBytes : 0);
+                    std::array<int64_t, kArgRows> offsets;
+                    for (int64_t task = begin; task < end; ++task) {
+                      const int64_t unit = task / stripes;
+                      const int64_t column = task % stripes * width;
+                      const int64_t first = unit % blocks * kArgRows;
+                      const int64_t rows = std::min(kArgRows, view.n() - first);
+                      const int64_t result = unit * view.columns + column;
+                      const int64_t offset = NestPosition<1>(view.outer, unit / blocks).offset(0) + column;
+                      if (blocks > 1 || task == begin) reduced_offsets(view, first, rows, offsets.data());
+                      loops.columns({view.base + offset * bytes, offsets.data(), rows,
+                                     std::min(width, view.columns - column), first, scratch.data(),
+                                     blocks == 1 ? unused.data() : best.data() + result * kBestBytes,
+                                     (blocks == 1 ? out : at.data()) + result});
+                    }
+                  });
+  if (blocks == 1) return;
+  parallel_ranges(view.outer.count * stripes, std::max<int64_t>(1, kBlock / (blocks * width)),
+                  [&](int64_t begin, int64_t end) {
+                    for (int64_t task = begin; task < end; ++task) {
+                      const int64_t column = task % stripes * width;
+                      const int64_t count = std::min(width, view.columns - column);
+                      const int64_t from = task / stripes * blocks * view.columns + column;
+                      for (int64_t block = 1; block < blocks; ++block) {
+                        const int64_t other = from + block * view.columns;
+                        loops.join(best.data() + other * kBestBytes, at.data() + other, count,
+                                   best.data() + from * kBestBytes, at.data() + from);
+                      }
+                      std::memcpy(out + task / stripes * view.columns + column, at.data() + from,
+                                  static_cast<size_t>(count) * sizeof(uint32_t));
+                    }
+                  });
 }
 
 }  // namespace
@@ -105,7 +117,7 @@ void search_columns(const ReduceView& view, const ArgReduceLoops& loops, uint32_
 void CpuBackend::arg_reduce(ArgReduceOp op, const Operand& x, uint32_t axes, const Target& out) {
   const ReduceView view(x, axes);
   const ArgReduceLoops& loops =
-      arg_reduce_kernels().loops[static_cast<size_t>(op)][static_cast<size_t>(view.compute)];
+      arg_reduce_kernels().loops[static_cast<size_t>(op)][static_cast<size_t>(view.dtype)];
   auto* to = reinterpret_cast<uint32_t*>(out.data());
   if (view.columns == 1) {
     search_rows(view, loops, to);

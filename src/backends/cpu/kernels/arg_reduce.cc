@@ -1,7 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
+// Elements become integer keys in their own width, and a register of places, as wide, goes along with the
+// register of the best keys: no element is widened, and nothing is looked for again.
 #include "backends/cpu/kernels/arg_reduce.h"
 
-#include "backends/cpu/kernels/extreme.h"
+#include <type_traits>
+
+#include "backends/cpu/kernels/extreme_keys.h"
 #include "core/math/math.h"
 
 namespace beeswax::cpu::BW_ISA {
@@ -17,81 +21,244 @@ namespace {
   };
 #include "tables/reduce.def"
 
-// The best of `count` elements.
-template <class Op, class T>
-BW_FN T best_of(const T* x, int64_t count) {
-  if constexpr (m::Floating<T> && Op::kExtreme != Extreme::None) {
-    return extreme < Op::kExtreme == Extreme::Largest > (x, count);
-  } else {
-    constexpr int64_t kLanes = 32;
-    T value = x[0];
-    int64_t i = 1;
-    if (count >= 2 * kLanes) {
-      T lanes[kLanes];
-      for (int64_t l = 0; l < kLanes; ++l) lanes[l] = x[l];
-      for (i = kLanes; i + kLanes <= count; i += kLanes)
-        for (int64_t l = 0; l < kLanes; ++l) lanes[l] = Op::better(x[i + l], lanes[l]) ? x[i + l] : lanes[l];
-      for (int64_t half = kLanes / 2; half > 0; half /= 2)
-        for (int64_t l = 0; l < half; ++l)
-          lanes[l] = Op::better(lanes[l + half], lanes[l]) ? lanes[l + half] : lanes[l];
-      value = lanes[0];
+// What a loop works on: registers of keys and of places; better() says where a comes before b, and best() is
+// the one of them that does: a maximum rather than a choice, so that nothing waits for the comparison.
+template <class T, bool kLargest>
+struct KeyPlaces {
+  using Element = T;
+  using Key = typename ExtremeKeys<kLargest, T>::Key;
+  using Pack = Register<Key>;
+  using Place = std::make_unsigned_t<Key>;
+  using Places = Register<Place>;
+  static constexpr int kWidth = kRegister / static_cast<int>(sizeof(Key));
+  BW_FN Pack load(const T* x) { return ExtremeKeys<kLargest, T>::place_keys(x); }
+  template <class V>
+  BW_FN auto better(V a, V b) {
+    if constexpr (kLargest) {
+      return a > b;
+    } else {
+      return a < b;
     }
-    for (; i < count; ++i) value = Op::better(x[i], value) ? x[i] : value;
-    return value;
   }
+  BW_FN Pack best(Pack a, Pack b) { return better_keys<kLargest>(a, b); }
+};
+
+// Any other rule of the table: an element at a time.
+template <class Op, class T, class A>
+struct AnyPlaces {
+  using Element = T;
+  using Key = A;
+  using Pack = A;
+  using Place = uint32_t;
+  using Places = uint32_t;
+  static constexpr int kWidth = 1;
+  BW_FN A load(const T* x) { return static_cast<A>(*x); }
+  BW_FN bool better(A a, A b) { return Op::better(a, b); }
+  BW_FN A best(A a, A b) { return Op::better(a, b) ? a : b; }
+};
+
+// Elements left of a row, and as many copies of the first as fill a register.
+template <class Kind>
+BW_FN typename Kind::Pack load_some(const typename Kind::Element* x, int64_t count) {
+  typename Kind::Element padded[Kind::kWidth];
+  for (int l = 0; l < Kind::kWidth; ++l) padded[l] = x[l < count ? l : 0];
+  return Kind::load(padded);
 }
 
-// The first place of a value that is there.
-template <class T>
-BW_FN int64_t place_of(const T* x, int64_t count, T value) {
-  constexpr int64_t kStep = 64;
-  const bool nan = m::is_nan(value);
-  const auto here = [=](T a) __attribute__((always_inline)) {
-    return static_cast<int>(a == value) | (static_cast<int>(nan) & static_cast<int>(m::is_nan(a)));
-  };
-  int64_t place = 0;
-  for (; place + kStep <= count; place += kStep) {
-    int found = 0;
-    for (int64_t i = 0; i < kStep; ++i) found |= here(x[place + i]);
-    if (found != 0) break;
+// The best of the first `count` elements, a multiple of kWidth: in each lane the key and how many registers
+// come before. A function of its own, so that its registers stay registers.
+template <class Kind>
+__attribute__((noinline)) void scan(const typename Kind::Element* x, int64_t count, typename Kind::Key* key,
+                                    typename Kind::Place* place) {
+  using Places = typename Kind::Places;
+  constexpr int64_t n = Kind::kWidth;
+  typename Kind::Pack keys = Kind::load(x);
+  Places places{};
+  for (int64_t i = 1; i < count / n; ++i) {
+    const typename Kind::Pack other = Kind::load(x + i * n);
+    const auto better = Kind::better(other, keys);
+    keys = Kind::best(other, keys);
+    places = better ? Places{} + static_cast<typename Kind::Place>(i) : places;
   }
-  while (here(x[place]) == 0) ++place;
-  return place;
+  __builtin_memcpy(key, &keys, sizeof(keys));
+  __builtin_memcpy(place, &places, sizeof(places));
 }
 
-// The value first, then its place: both loops vectorize, and the second one runs only where the value beats
-// what was found before.
-template <class Op, class T>
+template <class Kind>
 void row(const void* from, int64_t count, int64_t first, bool start, void* best, uint32_t* at) {
-  const T* x = static_cast<const T*>(from);
-  T* found = static_cast<T*>(best);
-  const T value = best_of<Op>(x, count);
-  if (!start && !Op::better(value, *found)) return;
-  *found = value;
-  *at = static_cast<uint32_t>(first + place_of(x, count, value));
+  using Key = typename Kind::Key;
+  using Place = typename Kind::Place;
+  constexpr int n = Kind::kWidth;
+  constexpr int64_t kMost = int64_t{n} << (sizeof(Place) < 2 ? 8 : 16);  // registers that places can count
+  const auto* x = static_cast<const typename Kind::Element*>(from);
+  Key found = Key();
+  if (!start) __builtin_memcpy(&found, best, sizeof(Key));
+  Key key[n];
+  Place place[n] = {};
+  for (int64_t begin = 0; begin < count;) {
+    int64_t length = (count - begin < kMost ? count - begin : kMost) / n * n;
+    if (length > 0) {
+      scan<Kind>(x + begin, length, key, place);
+    } else {
+      length = count - begin;
+      const typename Kind::Pack keys = load_some<Kind>(x + begin, length);
+      __builtin_memcpy(key, &keys, sizeof(keys));
+      for (int l = 0; l < n; ++l) place[l] = 0;
+    }
+    Key top = key[0];
+    for (int l = 0; l < n; ++l) top = Kind::better(key[l], top) ? key[l] : top;
+    if (start || Kind::better(top, found)) {
+      // Of the lanes that have it, the one where it comes first.
+      uint32_t here[n], index = UINT32_MAX;
+      for (int l = 0; l < n; ++l) {
+        const uint32_t mask = Kind::better(top, key[l]) ? UINT32_MAX : 0;
+        here[l] = (static_cast<uint32_t>(place[l]) * n + static_cast<uint32_t>(l)) | mask;
+      }
+      for (int l = 0; l < n; ++l) index = here[l] < index ? here[l] : index;
+      found = top;
+      *at = static_cast<uint32_t>(first + begin) + index;
+      start = false;
+    }
+    begin += length;
+  }
+  __builtin_memcpy(best, &found, sizeof(Key));
 }
 
-template <class Op, class T>
-void columns(const void* from, int64_t count, int64_t index, void* best, uint32_t* __restrict at) {
-  const T* x = static_cast<const T*>(from);
-  T* __restrict found = static_cast<T*>(best);
-  const auto place = static_cast<uint32_t>(index);
-  if (index == 0) {
-    for (int64_t c = 0; c < count; ++c) found[c] = x[c];
-    for (int64_t c = 0; c < count; ++c) at[c] = 0;
-    return;
+// The best of kStreams rows for n columns from c on, `apart` rows from each other, against what was found.
+template <class Kind, int kStreams>
+class RowStreams {
+ public:
+  using Element = typename Kind::Element;
+  using Key = typename Kind::Key;
+  using Place = typename Kind::Place;
+  using Pack = typename Kind::Pack;
+  using Places = typename Kind::Places;
+
+  BW_FN void take(const Element* const* streams, int64_t columns, int64_t row, int64_t apart, Key* best,
+                  Place* at) {
+    constexpr int64_t n = Kind::kWidth;
+    const Element* x[kStreams];
+    Places places[kStreams];
+#pragma GCC unroll 8
+    for (int s = 0; s < kStreams; ++s) {
+      x[s] = streams[s];
+      places[s] = Places{} + static_cast<Place>(row + s * apart);
+    }
+    int64_t c = 0;
+    for (; c + n <= columns; c += n) step(x, places, c, best + c, at + c);
+    if (n == 1 || c == columns) return;
+    if (columns >= n) {  // some columns once more, which changes nothing
+      c = columns - n;
+      step(x, places, c, best + c, at + c);
+      return;
+    }
+    Element padded[kStreams][n] = {};
+    const Element* from[kStreams];
+    Key some_best[n] = {};
+    Place some_at[n] = {};
+    const auto count = static_cast<size_t>(columns);
+    for (int s = 0; s < kStreams; ++s) {
+      __builtin_memcpy(padded[s], x[s], count * sizeof(Element));
+      from[s] = padded[s];
+    }
+    __builtin_memcpy(some_best, best, count * sizeof(Key));
+    __builtin_memcpy(some_at, at, count * sizeof(Place));
+    step(from, places, 0, some_best, some_at);
+    __builtin_memcpy(best, some_best, count * sizeof(Key));
+    __builtin_memcpy(at, some_at, count * sizeof(Place));
   }
-  for (int64_t c = 0; c < count; ++c) {
-    const bool better = Op::better(x[c], found[c]);
-    found[c] = better ? x[c] : found[c];
-    at[c] = better ? place : at[c];
+
+ private:
+  BW_FN void step(const Element* const* x, const Places* places, int64_t c, Key* best, Place* at) {
+    Pack keys = Kind::load(x[0] + c);
+    Places place = places[0];
+#pragma GCC unroll 8
+    for (int s = 1; s < kStreams; ++s) {
+      const Pack other = Kind::load(x[s] + c);
+      const auto better = Kind::better(other, keys);
+      keys = Kind::best(other, keys);
+      place = better ? places[s] : place;
+    }
+    Pack found;
+    Places found_at;
+    __builtin_memcpy(&found, best, sizeof(found));
+    __builtin_memcpy(&found_at, at, sizeof(found_at));
+    const auto worse = Kind::better(found, keys);
+    const auto better = Kind::better(keys, found) | ((worse == 0) & (place < found_at));
+    keys = Kind::best(keys, found);
+    place = better ? place : found_at;
+    __builtin_memcpy(best, &keys, sizeof(keys));
+    __builtin_memcpy(at, &place, sizeof(place));
+  }
+};
+
+template <class Kind, int kStreams>
+void take_rows(const ArgColumnsArgs& args, int64_t begin, int64_t steps, typename Kind::Key* best,
+               typename Kind::Place* at) {
+  for (int64_t r = begin; r < begin + steps; ++r) {
+    const typename Kind::Element* from[kStreams];
+    for (int64_t s = 0; s < kStreams; ++s)
+      from[s] = static_cast<const typename Kind::Element*>(args.x) + args.offsets[r + s * steps];
+    RowStreams<Kind, kStreams>::take(from, args.columns, r, steps, best, at);
+  }
+}
+
+// Streams of rows that follow each other, as the processor foresees them if they are long; and the rows left.
+template <class Kind>
+void columns(const ArgColumnsArgs& args) {
+  using Key = typename Kind::Key;
+  using Place = typename Kind::Place;
+  constexpr int64_t kShortRow = 2048;  // bytes
+  const auto* x = static_cast<const typename Kind::Element*>(args.x);
+  Key* best = static_cast<Key*>(args.best);
+  Place* at = static_cast<Place*>(args.scratch);
+  // The first row starts: it is not better than itself.
+  for (int64_t c = 0; c < args.columns; c += Kind::kWidth) {
+    const int64_t left = args.columns - c < Kind::kWidth ? args.columns - c : Kind::kWidth;
+    const auto* from = x + args.offsets[0] + c;
+    const auto keys = left < Kind::kWidth ? load_some<Kind>(from, left) : Kind::load(from);
+    __builtin_memcpy(best + c, &keys, static_cast<size_t>(left) * sizeof(Key));
+  }
+  for (int64_t c = 0; c < args.columns; ++c) at[c] = 0;
+  int64_t done;
+  if (args.columns * static_cast<int64_t>(sizeof(Key)) <= kShortRow) {
+    done = args.rows / 4 * 4;
+    take_rows<Kind, 4>(args, 0, done / 4, best, at);
+  } else {
+    done = args.rows / 8 * 8;
+    take_rows<Kind, 8>(args, 0, done / 8, best, at);
+  }
+  take_rows<Kind, 1>(args, done, args.rows - done, best, at);
+  for (int64_t c = 0; c < args.columns; ++c)
+    args.at[c] = static_cast<uint32_t>(args.first) + static_cast<uint32_t>(at[c]);
+}
+
+template <class Kind>
+void join(const void* other, const uint32_t* other_at, int64_t count, void* best, uint32_t* at) {
+  const auto* x = static_cast<const typename Kind::Key*>(other);
+  auto* found = static_cast<typename Kind::Key*>(best);
+  for (int64_t i = 0; i < count; ++i) {
+    const bool better = Kind::better(x[i], found[i]);
+    found[i] = better ? x[i] : found[i];
+    at[i] = better ? other_at[i] : at[i];
+  }
+}
+
+template <class Op, class A, class T>
+constexpr ArgReduceLoops loops() {
+  if constexpr (Op::kExtreme != Extreme::None) {
+    using Kind = KeyPlaces<T, Op::kExtreme == Extreme::Largest>;
+    return {row<Kind>, columns<Kind>, join<Kind>};
+  } else {
+    using Kind = AnyPlaces<Op, T, A>;
+    return {row<Kind>, columns<Kind>, join<Kind>};
   }
 }
 
 template <class Op>
-constexpr void fill(ArgReduceLoops* loops) {
+constexpr void fill(ArgReduceLoops* table) {
 #define BW_DTYPE(Name, name, ctype, compute, ...) \
-  loops[static_cast<size_t>(DType::Name)] = {row<Op, compute>, columns<Op, compute>};
+  table[static_cast<size_t>(DType::Name)] = loops<Op, compute, ctype>();
 #include "tables/dtypes.def"
 }
 

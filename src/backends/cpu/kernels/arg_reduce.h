@@ -10,14 +10,30 @@
 
 namespace beeswax::cpu {
 
-inline constexpr int64_t kArgRow = 512;  // the most elements that `row` takes at once
+inline constexpr int64_t kArgRows = 256;          // the most rows that `columns` takes at once
+inline constexpr int64_t kArgRowBytes = 1 << 14;  // the most bytes of elements in one of them
+inline constexpr int64_t kBestBytes = 8;          // of a best element, in the loops' own form
+
+/// Row i of `columns` neighbouring columns begins at x + offsets[i] elements.
+struct ArgColumnsArgs {
+  const void* x;
+  const int64_t* offsets;
+  int64_t rows;  // at most kArgRows
+  int64_t columns;
+  int64_t first;  // the index of the first row
+  void* scratch;  // kBestBytes for each column
+  void* best;     // kBestBytes for each column
+  uint32_t* at;
+};
 
 struct ArgReduceLoops {
-  /// The best of x[0, count), count <= kArgRow, goes to *best, which holds one element of the compute type,
-  /// and first + its index to *at, if it beats what *best holds; or in any case where `start`.
+  /// The best of the dense elements x[0, count) goes to *best (kBestBytes), and first + its index to *at, if
+  /// it beats what *best holds; or in any case where `start`.
   void (*row)(const void* x, int64_t count, int64_t first, bool start, void* best, uint32_t* at);
-  /// For each column c: best[c] and at[c] against x[c], the element of index `index`; index 0 starts.
-  void (*columns)(const void* x, int64_t columns, int64_t index, void* best, uint32_t* at);
+  /// For each column the best element and its index.
+  void (*columns)(const ArgColumnsArgs& args);
+  /// *best and *at of `count` columns (or rows) become those of other, later elements where these are better.
+  void (*join)(const void* other, const uint32_t* other_at, int64_t count, void* best, uint32_t* at);
 };
 
 inline constexpr int kArgReduceOps = 0
@@ -26,7 +42,7 @@ inline constexpr int kArgReduceOps = 0
     ;
 
 struct ArgReduceKernels {
-  /// By operation and dtype; the entries of a narrow dtype are those of float.
+  /// By operation and dtype, over elements of the dtype itself.
   ArgReduceLoops loops[kArgReduceOps][kArithmeticDTypeCount];
 };
 

@@ -25,7 +25,7 @@ constexpr Extreme extreme_of(const char* expression, const char* largest, const 
   return same_text(expression, least) ? Extreme::Least : Extreme::None;
 }
 
-/// The bits of a float as a signed integer, and those of infinity.
+/// The bits of a float as a signed integer, and those of infinity, beyond which are the NaNs.
 template <class T>
 struct SignedBits;
 #define BW_SIGNED_BITS(T, Int, infinity_, raw_)          \
@@ -39,6 +39,7 @@ BW_SIGNED_BITS(float, int32_t, 0x7f800000, m::bits(x))
 BW_SIGNED_BITS(double, int64_t, 0x7ff0000000000000, m::bits(x))
 BW_SIGNED_BITS(f16, int16_t, 0x7c00, x.bits)
 BW_SIGNED_BITS(bf16, int16_t, 0x7f80, x.bits)
+BW_SIGNED_BITS(f8e4m3, int8_t, 0x7e, x.bits)  // it has none: the largest number
 #undef BW_SIGNED_BITS
 
 /// Ascending with the number; its own inverse. NaNs lie outside the infinities.

@@ -18,6 +18,8 @@ template <bool kLargest, class T>
 struct ExtremeKeys {
   using Key = T;
   BW_FN Register<Key> keys(const T* x) { return load_widened(x); }
+  /// Equal where the numbers are: -0 and +0 alike, and every NaN.
+  BW_FN Register<Key> place_keys(const T* x) { return load_widened(x); }
   BW_FN T number(Key key) { return key; }
 };
 
@@ -26,21 +28,42 @@ template <bool kLargest, class T>
 struct ExtremeKeys<kLargest, T> {
   using Key = typename SignedBits<T>::type;
   using Bits = std::make_unsigned_t<Key>;
-  // Sends +infinity to the largest integer, or -infinity to the least one.
-  static constexpr Bits kLeft = static_cast<Bits>(m::Int<Key>::kMax - SignedBits<T>::kInfinity);
-  static constexpr Bits kShift = kLargest ? static_cast<Bits>(-kLeft) : kLeft;
 
   BW_FN Register<Key> keys(const T* x) {
-    Register<Key> bits;
-    __builtin_memcpy(&bits, x, sizeof(bits));
-    return reinterpret_cast<Register<Key>>(reinterpret_cast<Register<Bits>>(ordered_bits(bits)) + kShift);
+    const Register<Key> bits = bits_of(x);
+    return shifted(bits ^ ((bits >> kSign) & kMost), 0);
   }
-  /// A NaN where the key lies beyond the infinities.
+  BW_FN Register<Key> place_keys(const T* x) {
+    const Register<Key> bits = bits_of(x), sign = bits >> kSign;
+    const Register<Key> key = shifted((bits ^ (sign & kMost)) - sign, 1);
+    auto beyond = static_cast<std::conditional_t<sizeof(Key) == 8, int64_t, int32_t>>(kBeyond);
+    // GCC 12 rewrites comparisons with constants, and then knows no minimum in them.
+    __asm__("" : "+r"(beyond));
+    const Register<Key> nan = Register<Key>{} + static_cast<Key>(beyond);
+    return kLargest ? (key < nan ? key : nan) : (key > nan ? key : nan);
+  }
+  /// Of `keys`: a NaN where the key lies beyond the infinities.
   BW_FN T number(Key key) { return bit_cast<T>(ordered(static_cast<Key>(static_cast<Bits>(key) - kShift))); }
 
  private:
-  BW_FN Register<Key> ordered_bits(Register<Key> bits) {
-    return bits ^ ((bits >> (8 * static_cast<int>(sizeof(Key)) - 1)) & m::Int<Key>::kMax);
+  static constexpr int kSign = 8 * static_cast<int>(sizeof(Key)) - 1;
+  static constexpr Key kMost = static_cast<Key>(static_cast<Bits>(~Bits(0)) >> 1);
+  // Sends +infinity to the largest integer, or -infinity to the least one.
+  static constexpr Bits kLeft = static_cast<Bits>(kMost - SignedBits<T>::kInfinity);
+  static constexpr Bits kShift = kLargest ? static_cast<Bits>(-kLeft) : kLeft;
+  // The place key next to that of the infinity in question.
+  static constexpr Bits kInfinity = static_cast<Bits>(SignedBits<T>::kInfinity);
+  static constexpr Bits kBeyond =
+      kLargest ? static_cast<Bits>(kInfinity + kShift) : static_cast<Bits>(kShift - kInfinity - 1);
+
+  BW_FN Register<Key> bits_of(const T* x) {
+    Register<Key> bits;
+    __builtin_memcpy(&bits, x, sizeof(bits));
+    return bits;
+  }
+  BW_FN Register<Key> shifted(Register<Key> key, int less) {
+    const auto shift = static_cast<Bits>(kLargest ? kShift - static_cast<Bits>(less) : kShift);
+    return reinterpret_cast<Register<Key>>(reinterpret_cast<Register<Bits>>(key) + shift);
   }
 };
 
