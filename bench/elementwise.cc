@@ -49,9 +49,9 @@ constexpr BinaryRow kCompare[] = {
 // A case on tensors of `count` elements and one on tensors in a cache, from make(count) and the bytes of an
 // element of all its tensors.
 template <class Make>
-void add_streaming(CaseList& list, std::string name, DType dtype, Ceiling ceiling, int64_t count,
+void add_streaming(CaseList& list, const std::string& name, DType dtype, Ceiling ceiling, int64_t count,
                    int64_t cache_count, double bytes_each, const Make& make) {
-  list.add({.name = std::move(name),
+  list.add({.name = name,
             .dtype = std::string(dtype_name(dtype)),
             .shape = Shape{count}.to_string(),
             .bytes = bytes_each * static_cast<double>(count),
@@ -63,9 +63,9 @@ void add_streaming(CaseList& list, std::string name, DType dtype, Ceiling ceilin
 }
 
 template <class Make>
-void add_cached(CaseList& list, std::string name, DType dtype, int64_t count, double bytes_each,
+void add_cached(CaseList& list, const std::string& name, DType dtype, int64_t count, double bytes_each,
                 const Make& make) {
-  list.add({.name = std::move(name),
+  list.add({.name = name,
             .dtype = std::string(dtype_name(dtype)),
             .shape = Shape{count}.to_string(),
             .bytes = bytes_each * static_cast<double>(count) * calls_in_cache(),

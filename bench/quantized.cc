@@ -62,12 +62,12 @@ BW_BENCH_GROUP(quantized, list, sizes) {
   }
   for (const Format& format : kFormats) {
     const std::string name = format.name;
+    const int64_t row_bytes = kColumns / format.elements * format.bytes;
     const auto add_conversion = [&](const char* what, int64_t rows, bool back) {
       list.add({.name = join_text("quantized/", what, "/", name),
                 .dtype = name,
                 .shape = Shape{rows, kColumns}.to_string(),
-                .bytes = bytes_of(DType::F32, rows * kColumns) +
-                         static_cast<double>(rows * (kColumns / format.elements * format.bytes)),
+                .bytes = bytes_of(DType::F32, rows * kColumns) + static_cast<double>(rows * row_bytes),
                 .ceiling = Ceiling::Copy,
                 .make = [=]() -> Body {
                   if (back) return [w = weight(format, rows)] { static_cast<void>(w.dequantize()); };

@@ -62,6 +62,7 @@ class BW_API Axes {
 };
 
 /// NumPy's broadcast of two shapes. Throws ShapeMismatch naming `operation` and both shapes.
-BW_API Shape broadcast_shapes(const Shape& a, const Shape& b, std::string_view operation);
+BW_API Shape broadcast_shapes(const Shape& a, const Shape& b, std::string_view operation,
+                              std::string_view a_dtype = {}, std::string_view b_dtype = {});
 
 }  // namespace beeswax

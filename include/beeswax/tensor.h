@@ -36,9 +36,6 @@ struct TensorImpl;
 
 class BW_API Tensor {
  public:
-  template <class T>
-  using List = std::initializer_list<T>;
-
   Tensor() = default;  ///< refers to nothing; defined() is false
   bool defined() const { return static_cast<bool>(impl_); }
 
@@ -69,19 +66,23 @@ class BW_API Tensor {
   /// From nested lists of one to four axes: Tensor::of({{1.0f, 2.0f}, {3.0f, 4.0f}}) is a [2, 2] of f32.
   /// InvalidArgument where the lists of one level differ in length.
   template <class T>
-  static Tensor of(List<T> list, const Device& device = Device::cpu()) {
+  static Tensor of(std::initializer_list<T> list, const Device& device = Device::cpu()) {
     return of_lists<T>(list, device);
   }
   template <class T>
-  static Tensor of(List<List<T>> list, const Device& device = Device::cpu()) {
+  static Tensor of(std::initializer_list<std::initializer_list<T>> list,
+                   const Device& device = Device::cpu()) {
     return of_lists<T>(list, device);
   }
   template <class T>
-  static Tensor of(List<List<List<T>>> list, const Device& device = Device::cpu()) {
+  static Tensor of(std::initializer_list<std::initializer_list<std::initializer_list<T>>> list,
+                   const Device& device = Device::cpu()) {
     return of_lists<T>(list, device);
   }
   template <class T>
-  static Tensor of(List<List<List<List<T>>>> list, const Device& device = Device::cpu()) {
+  static Tensor of(
+      std::initializer_list<std::initializer_list<std::initializer_list<std::initializer_list<T>>>> list,
+      const Device& device = Device::cpu()) {
     return of_lists<T>(list, device);
   }
   /// From elements as they lie in memory (dense, row-major, little-endian); the way in for storage dtypes.
@@ -108,7 +109,7 @@ class BW_API Tensor {
   static Tensor triu2(int64_t n, DType dtype, const Device& device = Device::cpu());
   /// Coordinate matrices from two or more 1-D tensors; `xy_indexing` swaps the first two axes.
   static std::vector<Tensor> meshgrid(std::span<const Tensor> args, bool xy_indexing);
-  static std::vector<Tensor> meshgrid(List<Tensor> args, bool xy_indexing);
+  static std::vector<Tensor> meshgrid(std::initializer_list<Tensor> args, bool xy_indexing);
 
   // --- What it is -----------------------------------------------------------------------------------------
   const Layout& layout() const;
@@ -214,7 +215,7 @@ class BW_API Tensor {
   template <class... Args>
   Tensor i(const Args&... args) const;
   Tensor index(std::span<const Index> indices) const;
-  Tensor index(List<Index> indices) const;
+  Tensor index(std::initializer_list<Index> indices) const;
   /// Dense row-major: itself where it already is, else a copy.
   Tensor contiguous() const;
   Tensor force_contiguous() const { return copy(); }
@@ -292,6 +293,9 @@ class BW_API Tensor {
                     std::optional<std::pair<int64_t, int64_t>> stride = std::nullopt) const;
   Tensor max_pool2d(std::pair<int64_t, int64_t> kernel,
                     std::optional<std::pair<int64_t, int64_t>> stride = std::nullopt) const;
+  /// Square windows.
+  Tensor avg_pool2d(int64_t kernel, std::optional<int64_t> stride = std::nullopt) const;
+  Tensor max_pool2d(int64_t kernel, std::optional<int64_t> stride = std::nullopt) const;
   Tensor upsample_nearest1d(int64_t size) const;                   ///< [b, c, l] -> [b, c, size]
   Tensor upsample_nearest2d(int64_t height, int64_t width) const;  ///< [b, c, h, w]
   Tensor interpolate1d(int64_t size) const { return upsample_nearest1d(size); }
@@ -329,7 +333,7 @@ class BW_API Tensor {
   Tensor slice_scatter(const Tensor& source, int axis, int64_t start) const;
   Tensor slice_scatter0(const Tensor& source, int64_t start) const { return slice_scatter(source, 0, start); }
   Tensor slice_assign(std::span<const Index> ranges, const Tensor& source) const;
-  Tensor slice_assign(List<Index> ranges, const Tensor& source) const;
+  Tensor slice_assign(std::initializer_list<Index> ranges, const Tensor& source) const;
 
   // --- In place -------------------------------------------------------------------------------------------
   /// Writes `source` at `offset` along `axis`. Both must not share storage.
@@ -365,14 +369,14 @@ class BW_API Tensor {
     out->push_back(element);
   }
   template <class L, class T>
-  static void flatten_list(List<L> list, int level, Shape* shape, std::vector<T>* out) {
+  static void flatten_list(std::initializer_list<L> list, int level, Shape* shape, std::vector<T>* out) {
     if (level == shape->rank()) shape->push_back(static_cast<int64_t>(list.size()));
     const auto expected = static_cast<size_t>((*shape)[level]);
     if (list.size() != expected) fail_ragged(expected, list.size());
     for (const L& inner : list) flatten_list(inner, level + 1, shape, out);
   }
   template <class T, class L>
-  static Tensor of_lists(List<L> list, const Device& device) {
+  static Tensor of_lists(std::initializer_list<L> list, const Device& device) {
     Shape shape;
     std::vector<T> out;
     flatten_list(list, 0, &shape, &out);

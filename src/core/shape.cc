@@ -84,7 +84,12 @@ uint32_t Axes::mask(const Shape& shape, std::string_view operation) const {
   return mask;
 }
 
-Shape broadcast_shapes(const Shape& a, const Shape& b, std::string_view operation) {
+namespace {
+std::string_view space(std::string_view word) { return word.empty() ? "" : " "; }
+}  // namespace
+
+Shape broadcast_shapes(const Shape& a, const Shape& b, std::string_view operation, std::string_view a_dtype,
+                       std::string_view b_dtype) {
   const int rank = std::max(a.rank(), b.rank());
   Shape out;
   for (int i = 0; i < rank; ++i) {
@@ -93,8 +98,9 @@ Shape broadcast_shapes(const Shape& a, const Shape& b, std::string_view operatio
     const int64_t da = ia < 0 ? 1 : a[ia];
     const int64_t db = ib < 0 ? 1 : b[ib];
     if (da != db && da != 1 && db != 1)
-      fail(ErrorKind::ShapeMismatch, operation, "cannot broadcast ", a, " with ", b, ": sizes ", da, " and ",
-           db, " of axis ", i - rank, " differ and neither is 1");
+      fail(ErrorKind::ShapeMismatch, operation, "cannot broadcast ", a, space(a_dtype), a_dtype, " with ", b,
+           space(b_dtype), b_dtype, ": sizes ", da, " and ", db, " of axis ", i - rank,
+           " differ and neither is 1");
     out.push_back(da == 1 ? db : da);
   }
   return out;

@@ -122,7 +122,7 @@ Tensor Tensor::triu2(int64_t n, DType dtype, const Device& device) {
   return windows_backwards(cat({zeros({n - 1}, dtype, device), ones({n}, dtype, device)}, 0), n);
 }
 
-std::vector<Tensor> Tensor::meshgrid(List<Tensor> args, bool xy_indexing) {
+std::vector<Tensor> Tensor::meshgrid(std::initializer_list<Tensor> args, bool xy_indexing) {
   return meshgrid(std::span(args.begin(), args.size()), xy_indexing);
 }
 

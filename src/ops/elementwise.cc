@@ -24,7 +24,8 @@ struct Pair {
     ops::check_same_dtype(name, x, y);
     ops::check_dtype(name, x, accept);
     ops::check_same_device(name, x, y);
-    const Shape shape = broadcast_shapes(x.shape(), y.shape(), name);
+    const Shape shape =
+        broadcast_shapes(x.shape(), y.shape(), name, dtype_name(x.dtype()), dtype_name(y.dtype()));
     a = x.layout().broadcast_as(shape, name);
     b = y.layout().broadcast_as(shape, name);
     out = ops::empty_on(x, shape, dtype);

@@ -52,9 +52,11 @@ Tensor Tensor::index(std::span<const Index> indices) const {
   return out;
 }
 
-Tensor Tensor::index(List<Index> indices) const { return index(std::span(indices.begin(), indices.size())); }
+Tensor Tensor::index(std::initializer_list<Index> indices) const {
+  return index(std::span(indices.begin(), indices.size()));
+}
 
-Tensor Tensor::slice_assign(List<Index> ranges, const Tensor& source) const {
+Tensor Tensor::slice_assign(std::initializer_list<Index> ranges, const Tensor& source) const {
   return slice_assign(std::span(ranges.begin(), ranges.size()), source);
 }
 
@@ -72,8 +74,8 @@ Tensor Tensor::slice_assign(std::span<const Index> ranges, const Tensor& source)
     part = slice("slice_assign", part, range, &axis);
   }
   if (!(part.shape() == source.shape()))
-    fail(ErrorKind::ShapeMismatch, "slice_assign", "the ranges name a slice ", part.shape(), " of ", shape(),
-         ", the source is ", source.shape());
+    fail(ErrorKind::ShapeMismatch, "slice_assign", "the ranges name a slice ", part.describe(), " of ",
+         describe(), ", the source is ", source.describe());
   if (source.elem_count() > 0) ops::backend_of(out).copy(ops::operand(source), ops::target(part));
   return out;
 }

@@ -76,9 +76,9 @@ Tensor Tensor::index_add(const Tensor& ids, const Tensor& source, int axis) cons
   Shape expected = shape();
   expected.set(at, ids.elem_count());
   if (!(source.shape() == expected))
-    fail(ErrorKind::ShapeMismatch, "index_add", "the source ", source.shape(),
-         " does not go with the destination ", shape(), " and ", ids.elem_count(), " ids along axis ", axis,
-         "; expected ", expected);
+    fail(ErrorKind::ShapeMismatch, "index_add", "the source ", source.describe(),
+         " does not go with the destination ", describe(), " and ", ids.elem_count(), " ids along axis ",
+         axis, "; expected ", expected);
   Tensor out = copy();
   if (ids.elem_count() > 0)
     ops::backend_of(out).index_add(ops::operand(ids), ops::operand(source), at, ops::target(out));

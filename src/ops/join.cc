@@ -76,8 +76,8 @@ Tensor Tensor::cat(std::span<const Tensor> parts, int axis) {
   const int at = parts[0].shape().axis(axis, "cat");
   for (size_t i = 1; i < parts.size(); ++i)
     if (!alike(parts[0].shape(), parts[i].shape(), at))
-      fail(ErrorKind::ShapeMismatch, "cat", "part ", i, " is ", parts[i].shape(), ", part 0 is ",
-           parts[0].shape(), "; only axis ", at, " may differ");
+      fail(ErrorKind::ShapeMismatch, "cat", "part ", i, " is ", parts[i].describe(), ", part 0 is ",
+           parts[0].describe(), "; only axis ", at, " may differ");
   return parts.size() == 1 ? parts[0] : join("cat", parts, at);
 }
 
@@ -90,17 +90,17 @@ Tensor Tensor::stack(std::span<const Tensor> parts, int axis) {
   const int rank = parts[0].rank();
   const int at = axis < 0 ? axis + rank + 1 : axis;
   if (at < 0 || at > rank)
-    fail(ErrorKind::DimOutOfRange, "stack", "axis ", axis, " is out of range for parts ", parts[0].shape(),
+    fail(ErrorKind::DimOutOfRange, "stack", "axis ", axis, " is out of range for parts ", parts[0].describe(),
          " (accepted: ", -rank - 1, " to ", rank, ")");
   if (rank == kMaxRank)
-    fail(ErrorKind::InvalidArgument, "stack", "parts ", parts[0].shape(), " have ", kMaxRank,
+    fail(ErrorKind::InvalidArgument, "stack", "parts ", parts[0].describe(), " have ", kMaxRank,
          " axes already; it would add one");
   std::vector<Tensor> rows;
   rows.reserve(parts.size());
   for (size_t i = 0; i < parts.size(); ++i) {
     if (!(parts[i].shape() == parts[0].shape()))
-      fail(ErrorKind::ShapeMismatch, "stack", "part ", i, " is ", parts[i].shape(), ", part 0 is ",
-           parts[0].shape(), "; all must be alike");
+      fail(ErrorKind::ShapeMismatch, "stack", "part ", i, " is ", parts[i].describe(), ", part 0 is ",
+           parts[0].describe(), "; all must be alike");
     rows.push_back(parts[i].with_layout(parts[i].layout().unsqueeze(at)));
   }
   return rows.size() == 1 ? rows[0] : join("stack", rows, at);

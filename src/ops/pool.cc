@@ -13,6 +13,10 @@ constexpr int64_t kMostPositions = INT32_MAX;
 
 using Pair = std::pair<int64_t, int64_t>;
 
+std::optional<Pair> square(const std::optional<int64_t>& side) {
+  return side.has_value() ? std::optional<Pair>({*side, *side}) : std::nullopt;
+}
+
 std::string text_of(const Pair& pair) { return join_text("(", pair.first, ", ", pair.second, ")"); }
 
 Tensor pool(std::string_view operation, PoolKind kind, const Tensor& x, const Pair& kernel,
@@ -21,7 +25,7 @@ Tensor pool(std::string_view operation, PoolKind kind, const Tensor& x, const Pa
   ops::check_dtype(operation, x, ops::Accept::Number);
   ops::check_rank(operation, x, 4, "input [batch, channels, height, width]");
   const auto refuse = [&](std::string_view what) {
-    fail(ErrorKind::InvalidArgument, operation, what, ": input ", x.shape(), ", kernel ", text_of(kernel),
+    fail(ErrorKind::InvalidArgument, operation, what, ": input ", x.describe(), ", kernel ", text_of(kernel),
          ", stride ", text_of(stride));
   };
   if (kernel.first < 1 || kernel.second < 1) refuse("each side of the kernel must be at least 1");
@@ -48,14 +52,17 @@ Tensor pool(std::string_view operation, PoolKind kind, const Tensor& x, const Pa
   return out;
 }
 
-// x is [b, c, h, w]. The factors are 0 where the caller gave sizes.
-Tensor upsample(std::string_view operation, const Tensor& x, UpsampleShape s) {
+// x is [b, c, h, w]; `given` is what the caller named, and has the same last axes. The factors are 0 where
+// the caller gave sizes.
+Tensor upsample(std::string_view operation, const Tensor& x, const Tensor& given, UpsampleShape s) {
   s.batch = x.dim(0);
   s.channels = x.dim(1);
   s.h_in = x.dim(2);
   s.w_in = x.dim(3);
   const auto refuse = [&](ErrorKind kind, std::string_view what) {
-    fail(kind, operation, what, ": input ", x.shape(), ", output height ", s.h_out, ", width ", s.w_out);
+    fail(kind, operation, what, ": input ", given.describe(), ", output ",
+         given.rank() == 3 ? join_text("length ", s.w_out)
+                           : join_text("height ", s.h_out, ", width ", s.w_out));
   };
   if (s.h_out < 1 || s.w_out < 1)
     refuse(ErrorKind::InvalidArgument, "each side of the output must be at least 1");
@@ -69,7 +76,7 @@ Tensor upsample(std::string_view operation, const Tensor& x, UpsampleShape s) {
 
 Tensor bilinear(std::string_view operation, const Tensor& x, UpsampleShape s) {
   s.bilinear = true;
-  return upsample(operation, x, s);
+  return upsample(operation, x, x, s);
 }
 
 void check_planes(std::string_view operation, const Tensor& x, ops::Accept accept) {
@@ -81,11 +88,19 @@ int64_t scaled(const Tensor& x, int axis, double factor) {
   const double size = std::floor(static_cast<double>(x.dim(axis)) * factor);
   if (!(factor > 0) || !(size < 0x1p62))
     fail(ErrorKind::InvalidArgument, "upsample_bilinear2d_with_scale",
-         "scales must be positive and finite, got ", factor, " for axis ", axis, " of ", x.shape());
+         "scales must be positive and finite, got ", factor, " for axis ", axis, " of ", x.describe());
   return static_cast<int64_t>(size);
 }
 
 }  // namespace
+
+Tensor Tensor::avg_pool2d(int64_t kernel, std::optional<int64_t> stride) const {
+  return avg_pool2d({kernel, kernel}, square(stride));
+}
+
+Tensor Tensor::max_pool2d(int64_t kernel, std::optional<int64_t> stride) const {
+  return max_pool2d({kernel, kernel}, square(stride));
+}
 
 Tensor Tensor::avg_pool2d(std::pair<int64_t, int64_t> kernel,
                           std::optional<std::pair<int64_t, int64_t>> stride) const {
@@ -103,7 +118,7 @@ Tensor Tensor::upsample_nearest1d(int64_t size) const {
   UpsampleShape s{};
   s.h_out = 1;
   s.w_out = size;
-  return upsample("upsample_nearest1d", unsqueeze(2), s).squeeze(2);
+  return upsample("upsample_nearest1d", unsqueeze(2), *this, s).squeeze(2);
 }
 
 Tensor Tensor::upsample_nearest2d(int64_t height, int64_t width) const {
@@ -111,7 +126,7 @@ Tensor Tensor::upsample_nearest2d(int64_t height, int64_t width) const {
   UpsampleShape s{};
   s.h_out = height;
   s.w_out = width;
-  return upsample("upsample_nearest2d", *this, s);
+  return upsample("upsample_nearest2d", *this, *this, s);
 }
 
 Tensor Tensor::upsample_bilinear2d(int64_t height, int64_t width, bool align_corners) const {

@@ -8,8 +8,8 @@ void check_fits(std::string_view operation, std::string_view name, const Tensor&
   bool fits = part.rank() == whole.rank();
   for (int i = 0; i < whole.rank() && fits; ++i) fits = i == axis || part.shape()[i] <= whole.shape()[i];
   if (!fits)
-    fail(ErrorKind::ShapeMismatch, operation, "the ", name, " ", part.shape(), " must have the rank of ",
-         whole.shape(), " and, but for axis ", axis, ", no size larger than there");
+    fail(ErrorKind::ShapeMismatch, operation, "the ", name, " ", part.describe(), " must have the rank of ",
+         whole.describe(), " and, but for axis ", axis, ", no size larger than there");
 }
 
 int check_scatter(std::string_view operation, ScatterMode mode, const Tensor& to, const Tensor& ids,
@@ -22,8 +22,8 @@ int check_scatter(std::string_view operation, ScatterMode mode, const Tensor& to
   if (mode == ScatterMode::Add) check_dtype(operation, to, Accept::Number);
   check_not_packed(operation, to);
   if (!(ids.shape() == source.shape()))
-    fail(ErrorKind::ShapeMismatch, operation, "the ids ", ids.shape(), " and the source ", source.shape(),
-         " must have one shape");
+    fail(ErrorKind::ShapeMismatch, operation, "the ids ", ids.describe(), " and the source ",
+         source.describe(), " must have one shape");
   check_fits(operation, "source", source, to, at);
   return at;
 }
@@ -36,12 +36,12 @@ void check_slice(std::string_view operation, const Tensor& to, const Tensor& sou
   bool fits = source.rank() == to.rank();
   for (int i = 0; i < to.rank() && fits; ++i) fits = i == axis || source.shape()[i] == to.shape()[i];
   if (!fits)
-    fail(ErrorKind::ShapeMismatch, operation, "the source ", source.shape(), " does not go with ", to.shape(),
-         "; only axis ", axis, " may differ");
+    fail(ErrorKind::ShapeMismatch, operation, "the source ", source.describe(), " does not go with ",
+         to.describe(), "; only axis ", axis, " may differ");
   const int64_t size = to.shape()[axis];
   if (start < 0 || start > size || source.shape()[axis] > size - start)
-    fail(ErrorKind::InvalidArgument, operation, "the source ", source.shape(), " at ", start,
-         " does not fit axis ", axis, " of ", to.shape(), " (size ", size, ")");
+    fail(ErrorKind::InvalidArgument, operation, "the source ", source.describe(), " at ", start,
+         " does not fit axis ", axis, " of ", to.describe(), " (size ", size, ")");
 }
 
 void write_slice(const Tensor& to, const Tensor& source, int axis, int64_t start) {

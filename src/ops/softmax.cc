@@ -37,14 +37,14 @@ Tensor normalize(NormKind kind, std::string_view name, const Tensor& x, const Te
   bool fits = weight.rank() >= 1 && weight.rank() <= x.rank();
   for (int axis = 1; fits && axis <= weight.rank(); ++axis) fits = weight.dim(-axis) == x.dim(-axis);
   if (!fits)
-    fail(ErrorKind::ShapeMismatch, name, "the weight ", weight.shape(), " must have the last axes of ",
-         x.shape());
+    fail(ErrorKind::ShapeMismatch, name, "the weight ", weight.describe(), " must have the last axes of ",
+         x.describe());
   if (bias.defined()) {
     ops::check_same_dtype(name, x, bias);
     ops::check_same_device(name, x, bias);
     if (bias.shape() != weight.shape())
-      fail(ErrorKind::ShapeMismatch, name, "the bias ", bias.shape(), " must have the weight's shape ",
-           weight.shape());
+      fail(ErrorKind::ShapeMismatch, name, "the bias ", bias.describe(), " must have the weight's shape ",
+           weight.describe());
   }
   const Tensor w = weight.contiguous();
   const Tensor b = bias.defined() ? bias.contiguous() : Tensor();

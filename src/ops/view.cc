@@ -47,11 +47,11 @@ Tensor Tensor::reshape(std::span<const int64_t> sizes) const {
   rest = to.elem_count();
   if (hole >= 0) {
     if (rest == 0 || count % rest != 0)
-      fail(ErrorKind::ShapeMismatch, "reshape", "cannot infer the -1: ", count, " elements of ", shape(),
+      fail(ErrorKind::ShapeMismatch, "reshape", "cannot infer the -1: ", count, " elements of ", describe(),
            " do not divide by ", rest);
     to.set(hole, count / rest);
   } else if (rest != count) {
-    fail(ErrorKind::ShapeMismatch, "reshape", shape(), " has ", count, " elements, ", to, " has ", rest);
+    fail(ErrorKind::ShapeMismatch, "reshape", describe(), " has ", count, " elements, ", to, " has ", rest);
   }
   Layout view;
   if (layout().reshape_view(to, &view)) return with_layout(view);
@@ -64,7 +64,7 @@ Tensor Tensor::flatten(int first, int last) const {
   const int to = shape().axis(last, "flatten");
   if (from > to)
     fail(ErrorKind::InvalidArgument, "flatten", "first axis ", first, " comes after last axis ", last, " in ",
-         shape());
+         describe());
   Shape out;
   int64_t joined = 1;
   for (int axis = 0; axis < rank(); ++axis) {
@@ -88,7 +88,7 @@ Tensor Tensor::squeeze(int axis) const {
 Tensor Tensor::unsqueeze(int axis) const {
   const int at = axis < 0 ? axis + rank() + 1 : axis;
   if (at < 0 || at > rank())
-    fail(ErrorKind::DimOutOfRange, "unsqueeze", "axis ", axis, " is out of range for shape ", shape(),
+    fail(ErrorKind::DimOutOfRange, "unsqueeze", "axis ", axis, " is out of range for shape ", describe(),
          " (accepted: ", -rank() - 1, " to ", rank(), ")");
   if (rank() == kMaxRank) fail_rank("unsqueeze", *this, rank() + 1);
   return with_layout(layout().unsqueeze(at));
@@ -113,7 +113,7 @@ Tensor Tensor::permute(std::span<const int> axes) const {
   const uint32_t mask = Axes(axes).mask(shape(), "permute");
   if (mask != (1u << rank()) - 1)
     fail(ErrorKind::InvalidArgument, "permute", "names ", axes.size(), " of the ", rank(), " axes of ",
-         shape(), "; each must be named once");
+         describe(), "; each must be named once");
   std::array<int, kMaxRank> order{};
   for (size_t i = 0; i < axes.size(); ++i) order[i] = shape().axis(axes[i], "permute");
   return with_layout(layout().permute(std::span(order.data(), axes.size())));
@@ -136,7 +136,7 @@ Tensor Tensor::unfold(int axis, int64_t size, int64_t step) const {
   const int at = shape().axis(axis, "unfold");
   if (size < 0 || step < 1 || size > shape()[at])
     fail(ErrorKind::InvalidArgument, "unfold", "windows of ", size, " in steps of ", step,
-         " do not fit axis ", axis, " of ", shape(), " (accepted: 0 <= size <= ", shape()[at],
+         " do not fit axis ", axis, " of ", describe(), " (accepted: 0 <= size <= ", shape()[at],
          ", step >= 1)");
   if (rank() == kMaxRank) fail_rank("unfold", *this, rank() + 1);
   return checked_view("unfold", *this, layout().unfold(at, size, step));
@@ -147,7 +147,7 @@ Tensor Tensor::narrow(int axis, int64_t start, int64_t length) const {
   const int64_t size = shape()[at];
   if (start < 0 || length < 0 || start > size || length > size - start)
     fail(ErrorKind::InvalidArgument, "narrow", "start ", start, " and length ", length, " do not fit axis ",
-         axis, " of ", shape(), " (size ", size, ")");
+         axis, " of ", describe(), " (size ", size, ")");
   if (start == 0 && length == size) return *this;
   check_not_packed("narrow", *this);
   return with_layout(layout().narrow(at, start, length));

@@ -198,7 +198,7 @@ TEST(Binary, BroadcastsLikeNumPy) {
   EXPECT_EQ((column + row).to_vec<float>(), (std::vector<float>{11, 21, 12, 22, 13, 23}));
   EXPECT_EQ(column.broadcast_sub(row).shape(), (Shape{3, 2}));
   EXPECT_ERROR(Tensor::zeros({2, 3}, DType::F32) + Tensor::zeros({4}, DType::F32), ShapeMismatch,
-               "[add] cannot broadcast [2, 3] with [4]");
+               "[add] cannot broadcast [2, 3] f32 with [4]");
 }
 
 TEST(Binary, NumbersOnEitherSide) {

@@ -297,21 +297,21 @@ TEST(Indexing, Errors) {
   EXPECT_ERROR(x.index_select(x, 0), UnsupportedDType, "accepted dtypes: u8, u32, i16, i32, i64");
   EXPECT_ERROR(x.index_select(grid, 0), ShapeMismatch,
                "[index_select] expected ids [n] (rank 1), got [4, 5] u32");
-  EXPECT_ERROR(x.gather(ids, 0), ShapeMismatch, "[gather] the ids [3] must have the rank of [4, 5]");
+  EXPECT_ERROR(x.gather(ids, 0), ShapeMismatch, "[gather] the ids [3] u32 cpu must have the rank of [4, 5]");
   EXPECT_ERROR(x.gather(Tensor::zeros({4, 6}, DType::U8), 0), ShapeMismatch,
                "but for axis 0, no size larger than there");
   EXPECT_ERROR(x.gather(Tensor::zeros({4, 5}, DType::F64), 0), UnsupportedDType,
                "[gather] not defined for [4, 5] f64");
   EXPECT_ERROR(x.scatter(grid, Tensor::zeros({4, 4}, DType::F32), 0), ShapeMismatch,
-               "[scatter] the ids [4, 5] and the source [4, 4] must have one shape");
+               "[scatter] the ids [4, 5] u32 cpu and the source [4, 4] f32 cpu must have one shape");
   EXPECT_ERROR(x.scatter(grid, Tensor::zeros({4, 5}, DType::F16), 0), DTypeMismatch, "[scatter]");
   EXPECT_ERROR(x.scatter(Tensor::zeros({5, 5}, DType::U8), Tensor::zeros({5, 5}, DType::F32), 1),
-               ShapeMismatch, "[scatter] the source [5, 5] must have the rank of [4, 5]");
+               ShapeMismatch, "[scatter] the source [5, 5] f32 cpu must have the rank of [4, 5]");
   EXPECT_ERROR(x.scatter_add(grid, x, -3), DimOutOfRange, "[scatter_add]");
   EXPECT_ERROR(x.index_add(grid, x, 0), ShapeMismatch, "[index_add] expected ids [n]");
   EXPECT_ERROR(x.index_add(ids, x, 0), ShapeMismatch,
-               "[index_add] the source [4, 5] does not go with the destination [4, 5] and 3 ids along axis "
-               "0; expected [3, 5]");
+               "[index_add] the source [4, 5] f32 cpu does not go with the destination [4, 5] f32 cpu and 3 "
+               "ids along axis 0; expected [3, 5]");
   EXPECT_ERROR(x.index_add(ids, Tensor::zeros({3, 5}, DType::I64), 0), DTypeMismatch, "[index_add]");
   const Tensor packed = Tensor::from_bytes(std::vector<std::byte>(6), {8}, DType::F6E2M3);
   EXPECT_ERROR(packed.index_select(ids, 0), UnsupportedDType,

@@ -119,11 +119,12 @@ TEST(InPlace, BadIdsLeaveEverythingAsItWas) {
 TEST(InPlace, Errors) {
   Tensor x = Tensor::zeros({3, 4}, DType::F32);
   EXPECT_ERROR(x.slice_set(Tensor::zeros({3, 5}, DType::F32), 1, 0), InvalidArgument,
-               "[slice_set] the source [3, 5] at 0 does not fit axis 1 of [3, 4] (size 4)");
+               "[slice_set] the source [3, 5] f32 cpu at 0 does not fit axis 1 of [3, 4] f32 cpu (size 4)");
   EXPECT_ERROR(x.slice_set(Tensor::zeros({3, 2}, DType::F32), 1, 3), InvalidArgument, "at 3 does not fit");
   EXPECT_ERROR(x.slice_set(Tensor::zeros({3, 2}, DType::F32), 1, -1), InvalidArgument, "at -1 does not fit");
-  EXPECT_ERROR(x.slice_set(Tensor::zeros({2, 2}, DType::F32), 1, 0), ShapeMismatch,
-               "[slice_set] the source [2, 2] does not go with [3, 4]; only axis 1 may differ");
+  EXPECT_ERROR(
+      x.slice_set(Tensor::zeros({2, 2}, DType::F32), 1, 0), ShapeMismatch,
+      "[slice_set] the source [2, 2] f32 cpu does not go with [3, 4] f32 cpu; only axis 1 may differ");
   EXPECT_ERROR(x.slice_set(Tensor::zeros({3}, DType::F32), 1, 0), ShapeMismatch, "does not go with");
   EXPECT_ERROR(x.slice_set(Tensor::zeros({3, 2}, DType::F16), 1, 0), DTypeMismatch, "[slice_set]");
   EXPECT_ERROR(x.slice_scatter(Tensor::zeros({3, 2}, DType::F16), 1, 0), DTypeMismatch, "[slice_scatter]");

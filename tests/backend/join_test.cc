@@ -88,9 +88,9 @@ TEST(Join, CatAndStackErrors) {
   EXPECT_ERROR(Tensor::cat(std::span<const Tensor>(), 0), InvalidArgument, "[cat] needs at least one tensor");
   EXPECT_ERROR(Tensor::cat({x}, 2), DimOutOfRange, "[cat]");
   EXPECT_ERROR(Tensor::cat({x, Tensor::zeros({2, 4}, DType::F32)}, 0), ShapeMismatch,
-               "[cat] part 1 is [2, 4], part 0 is [2, 3]; only axis 0 may differ");
+               "[cat] part 1 is [2, 4] f32 cpu, part 0 is [2, 3] f32 cpu; only axis 0 may differ");
   EXPECT_ERROR(Tensor::cat({x, x, Tensor::zeros({3}, DType::F32)}, -1), ShapeMismatch,
-               "[cat] part 2 is [3], part 0 is [2, 3]; only axis 1 may differ");
+               "[cat] part 2 is [3] f32 cpu, part 0 is [2, 3] f32 cpu; only axis 1 may differ");
   EXPECT_ERROR(Tensor::cat({x, Tensor::zeros({2, 3}, DType::F64)}, 0), DTypeMismatch,
                "[cat] the dtypes of [2, 3] f32 cpu and [2, 3] f64 cpu differ");
   EXPECT_ERROR(Tensor::cat({x, Tensor()}, 0), InvalidArgument, "undefined");
@@ -99,9 +99,9 @@ TEST(Join, CatAndStackErrors) {
   EXPECT_ERROR(Tensor::cat({packed, packed}, 0), UnsupportedDType, "[cat] [4] f4 cpu is packed below a byte");
   EXPECT_ERROR(Tensor::stack(std::span<const Tensor>(), 0), InvalidArgument, "[stack] needs at least one");
   EXPECT_ERROR(Tensor::stack({x, Tensor::zeros({2, 4}, DType::F32)}, 0), ShapeMismatch,
-               "[stack] part 1 is [2, 4], part 0 is [2, 3]; all must be alike");
+               "[stack] part 1 is [2, 4] f32 cpu, part 0 is [2, 3] f32 cpu; all must be alike");
   EXPECT_ERROR(Tensor::stack({x, x}, 3), DimOutOfRange,
-               "[stack] axis 3 is out of range for parts [2, 3] (accepted: -3 to 2)");
+               "[stack] axis 3 is out of range for parts [2, 3] f32 cpu (accepted: -3 to 2)");
   EXPECT_ERROR(Tensor::stack({x, Tensor::zeros({2, 3}, DType::U8)}, 0), DTypeMismatch, "[stack]");
   const Tensor deep = Tensor::zeros({1, 1, 1, 1, 1, 1, 1, 1}, DType::U8);
   EXPECT_ERROR(Tensor::stack({deep, deep}, 0), InvalidArgument, "have 8 axes already");

@@ -241,13 +241,19 @@ TEST(Pool, AnyStridesThreadsAndLevelsGiveTheSameBits) {
   ThreadPool::global().set_threads(threads);
 }
 
+TEST(Pool, OneNumberIsASquareWindow) {
+  const Tensor x = Tensor::arange(0, 2 * 6 * 6, DType::F32).reshape({1, 2, 6, 6});
+  EXPECT_EQ(x.avg_pool2d(2).to_bytes(), x.avg_pool2d({2, 2}).to_bytes());
+  EXPECT_EQ(x.max_pool2d(3, 2).to_bytes(), x.max_pool2d({3, 3}, {{2, 2}}).to_bytes());
+}
+
 TEST(Pool, EmptyInputsAndErrors) {
   EXPECT_EQ(Tensor::zeros({0, 3, 4, 4}, DType::F32).avg_pool2d({2, 2}).shape(), (Shape{0, 3, 2, 2}));
   EXPECT_EQ(Tensor::zeros({2, 0, 4, 4}, DType::U8).max_pool2d({2, 2}).shape(), (Shape{2, 0, 2, 2}));
   const Tensor x = Tensor::zeros({1, 2, 4, 6}, DType::F32);
   EXPECT_ERROR(x.avg_pool2d({5, 2}), InvalidArgument,
                "[avg_pool2d] the output would be empty, because the window is larger than the input: input "
-               "[1, 2, 4, 6], kernel (5, 2), stride (5, 2)");
+               "[1, 2, 4, 6] f32 cpu, kernel (5, 2), stride (5, 2)");
   EXPECT_ERROR(x.max_pool2d({0, 2}), InvalidArgument, "each side of the kernel must be at least 1");
   EXPECT_ERROR(x.max_pool2d({2, 2}, std::pair<int64_t, int64_t>(1, 0)), InvalidArgument,
                "each stride must be at least 1");

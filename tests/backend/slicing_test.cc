@@ -164,13 +164,13 @@ TEST(Slicing, Errors) {
   const std::vector<Index> ids = {Index(std::vector<uint32_t>{0})};
   const std::vector<Index> three = {Index(0), Index(0), Index(0)};
   EXPECT_ERROR(x.slice_assign(row, x), ShapeMismatch,
-               "[slice_assign] the ranges name a slice [3] of [2, 3], the source is [2, 3]");
+               "[slice_assign] the ranges name a slice [3] f32 cpu of [2, 3] f32 cpu, the source is [2, 3]");
   EXPECT_ERROR(x.slice_assign(row, Tensor::zeros({3}, DType::F64)), DTypeMismatch, "[slice_assign]");
   EXPECT_ERROR(x.slice_assign(too_far, x), IndexOutOfRange, "[slice_assign] range 0..4 does not fit axis 1");
   EXPECT_ERROR(x.slice_assign(ids, x), InvalidArgument, "[slice_assign] takes numbers and ranges");
   EXPECT_ERROR(x.slice_assign(three, x), DimOutOfRange, "[slice_assign] 3 indices");
   EXPECT_ERROR(x.narrow(0, 1, 2), InvalidArgument,
-               "[narrow] start 1 and length 2 do not fit axis 0 of [2, 3] (size 2)");
+               "[narrow] start 1 and length 2 do not fit axis 0 of [2, 3] f32 cpu (size 2)");
   EXPECT_ERROR(x.narrow(0, -1, 1), InvalidArgument, "[narrow]");
   EXPECT_ERROR(x.get(2), IndexOutOfRange, "[get]");
 }

@@ -126,7 +126,7 @@ TEST(Softmax, AnyAxes) {
 
 TEST(Softmax, InfinitiesAndNaN) {
   const float inf = HUGE_VALF;
-  const auto row = [](std::vector<float> v) { return Tensor::from_vec(v, {3}); };
+  const auto row = [](const std::vector<float>& v) { return Tensor::from_vec(v, {3}); };
   EXPECT_EQ(row({-inf, 0, 0}).softmax(0).to_doubles(), (std::vector<double>{0, 0.5, 0.5}));
   for (const Tensor& x : {row({-inf, -inf, -inf}), row({inf, 0, 1}), row({NAN, 0, 1}), row({0, 1, NAN})})
     for (double v : x.softmax(0).to_doubles()) EXPECT_TRUE(std::isnan(v));
@@ -182,7 +182,7 @@ TEST(Norms, LayerNormSurvivesALargeMean) {
 TEST(Norms, SayWhatTheyNeed) {
   const Tensor x = Tensor::ones({2, 3}, DType::F32);
   EXPECT_ERROR(x.rms_norm(Tensor::ones({2}, DType::F32)), ShapeMismatch,
-               "[rms_norm] the weight [2] must have the last axes of [2, 3]");
+               "[rms_norm] the weight [2] f32 cpu must have the last axes of [2, 3]");
   EXPECT_ERROR(x.layer_norm(Tensor::ones({3}, DType::F32), Tensor::ones({1}, DType::F32)), ShapeMismatch,
                "bias [1]");
   EXPECT_ERROR(x.rms_norm(Tensor::ones({3}, DType::F16)), DTypeMismatch, "[rms_norm]");

@@ -254,8 +254,11 @@ TEST(Upsample, EmptyInputsAndErrors) {
             (Shape{0, 3, 5, 6}));
   const Tensor x = Tensor::zeros({1, 2, 3, 4}, DType::F32);
   EXPECT_ERROR(x.upsample_nearest2d(0, 4), InvalidArgument,
-               "[upsample_nearest2d] each side of the output must be at least 1: input [1, 2, 3, 4], output "
-               "height 0, width 4");
+               "[upsample_nearest2d] each side of the output must be at least 1: input [1, 2, 3, 4] f32 cpu, "
+               "output height 0, width 4");
+  EXPECT_ERROR(Tensor::ones({1, 2, 3}, DType::F32).upsample_nearest1d(0), InvalidArgument,
+               "[upsample_nearest1d] each side of the output must be at least 1: input [1, 2, 3] f32 cpu, "
+               "output length 0");
   EXPECT_ERROR(x.upsample_bilinear2d(-1, 4, false), InvalidArgument, "[upsample_bilinear2d]");
   EXPECT_ERROR(x.upsample_bilinear2d_with_scale(0.2, 1, false), InvalidArgument, "output height 0, width 4");
   EXPECT_ERROR(x.upsample_bilinear2d_with_scale(-1, 1, false), InvalidArgument,

@@ -10,7 +10,7 @@ namespace beeswax::precise {
 
 // Twice long double's digits on x86-64, where it has no standard name; it is long double itself elsewhere.
 #if defined(__x86_64__)
-__extension__ typedef __float128 Quad;  // NOLINT(modernize-use-using): the word stands before a typedef only
+__extension__ typedef __float128 Quad;
 #else
 using Quad = long double;
 #endif

@@ -44,25 +44,25 @@ inline std::vector<double> dequantize(QuantType type, const uint8_t* b) {
     case QuantType::Q4_0:
       for (int j = 0; j < 16; ++j) {
         y[j] = half(b) * (b[2 + j] % 16 - 8);
-        y[j + 16] = half(b) * (b[2 + j] / 16 - 8);
+        y[j + 16] = half(b) * ((b[2 + j] >> 4) - 8);
       }
       break;
     case QuantType::Q4_1:
       for (int j = 0; j < 16; ++j) {
         y[j] = half(b) * (b[4 + j] % 16) + half(b + 2);
-        y[j + 16] = half(b) * (b[4 + j] / 16) + half(b + 2);
+        y[j + 16] = half(b) * (b[4 + j] >> 4) + half(b + 2);
       }
       break;
     case QuantType::Q5_0:
       for (int j = 0; j < 16; ++j) {
         y[j] = half(b) * (b[6 + j] % 16 + 16 * bit(b + 2, j) - 16);
-        y[j + 16] = half(b) * (b[6 + j] / 16 + 16 * bit(b + 2, j + 16) - 16);
+        y[j + 16] = half(b) * ((b[6 + j] >> 4) + 16 * bit(b + 2, j + 16) - 16);
       }
       break;
     case QuantType::Q5_1:
       for (int j = 0; j < 16; ++j) {
         y[j] = half(b) * (b[8 + j] % 16 + 16 * bit(b + 4, j)) + half(b + 2);
-        y[j + 16] = half(b) * (b[8 + j] / 16 + 16 * bit(b + 4, j + 16)) + half(b + 2);
+        y[j + 16] = half(b) * ((b[8 + j] >> 4) + 16 * bit(b + 4, j + 16)) + half(b + 2);
       }
       break;
     case QuantType::Q8_0:

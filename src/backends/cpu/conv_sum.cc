@@ -92,7 +92,7 @@ Blocks panel_blocks(const ConvSum& g, const GemmTile& tile) {
 class Runner {
  public:
   explicit Runner(const ConvSum& sum)
-      : g(sum),
+      : g_(sum),
         compute_(static_cast<size_t>(gemm_compute(sum.dtype))),
         dtype_(static_cast<size_t>(sum.dtype)),
         tile_(gemm_tiles().of[compute_]),
@@ -101,12 +101,12 @@ class Runner {
         direct_(sum.c_out <= kDirectChannels),
         blocks_(direct_ ? direct_blocks(sum) : panel_blocks(sum, tile_)),
         plan_(sum, blocks_.rows, blocks_.columns) {
-    const bool dense = element_ == word_ && g.out_column == 1;
-    in_place_ = dense && (direct_ || blocks_.rows == 1 || g.out_row == blocks_.columns);
+    const bool dense = element_ == word_ && g_.out_column == 1;
+    in_place_ = dense && (direct_ || blocks_.rows == 1 || g_.out_row == blocks_.columns);
     bytes_tile_ = round_up(plan_.channels() * plan_.plane() * word_ + kSlack, 64);
     const int64_t outputs = round_up(blocks_.rows * blocks_.columns, tile_.lanes);
-    bytes_panels_ = direct_ ? 0 : round_up(std::min(g.terms(), kGemmBlock) * outputs * word_ + kSlack, 64);
-    bytes_sums_ = in_place_ ? 0 : round_up(g.c_out * blocks_.rows * blocks_.columns * word_, 64);
+    bytes_panels_ = direct_ ? 0 : round_up(std::min(g_.terms(), kGemmBlock) * outputs * word_ + kSlack, 64);
+    bytes_sums_ = in_place_ ? 0 : round_up(g_.c_out * blocks_.rows * blocks_.columns * word_, 64);
     bytes_runs_ = plan_.runs() * static_cast<int64_t>(sizeof(ConvRun));
   }
 
@@ -116,9 +116,9 @@ class Runner {
     } else {
       pack_weights();
     }
-    const int64_t work = blocks_.rows * blocks_.columns * ceil_div(g.c_out, blocks_.splits) * g.terms();
-    const int64_t tasks = g.batch * g.groups * blocks_.splits * blocks_.down * blocks_.across;
-    const int64_t grain = threads_for(g) == 1 ? tasks : std::max<int64_t>(1, kTaskWork / work);
+    const int64_t work = blocks_.rows * blocks_.columns * ceil_div(g_.c_out, blocks_.splits) * g_.terms();
+    const int64_t tasks = g_.batch * g_.groups * blocks_.splits * blocks_.down * blocks_.across;
+    const int64_t grain = threads_for(g_) == 1 ? tasks : std::max<int64_t>(1, kTaskWork / work);
     parallel_ranges(tasks, grain, [&](int64_t begin, int64_t end) {
       for (int64_t task = begin; task < end; ++task) compute(task);
     });
@@ -140,12 +140,12 @@ class Runner {
     t.column = next(blocks_.across) * blocks_.columns;
     t.row = next(blocks_.down) * blocks_.rows;
     const int64_t split = next(blocks_.splits);
-    t.group = next(g.groups);
+    t.group = next(g_.groups);
     t.image = index;
-    t.columns = std::min(blocks_.columns, g.x.out - t.column);
-    t.rows = std::min(blocks_.rows, g.y.out - t.row);
-    const int64_t panels = ceil_div(g.c_out, tile_.mr);
-    const auto cut = [&](int64_t i) { return std::min(g.c_out, panels * i / blocks_.splits * tile_.mr); };
+    t.columns = std::min(blocks_.columns, g_.x.out - t.column);
+    t.rows = std::min(blocks_.rows, g_.y.out - t.row);
+    const int64_t panels = ceil_div(g_.c_out, tile_.mr);
+    const auto cut = [&](int64_t i) { return std::min(g_.c_out, panels * i / blocks_.splits * tile_.mr); };
     t.channel = cut(split);
     t.channels = cut(split + 1) - t.channel;
     return t;
@@ -153,36 +153,36 @@ class Runner {
 
   // The kernel as panels of A, block after block: those of a group's block begin where its terms do.
   void pack_weights() {
-    const int64_t terms = g.terms();
+    const int64_t terms = g_.terms();
     weights_ = static_cast<std::byte*>(
-        gemm_scratch(GemmScratch::shared, static_cast<size_t>(g.groups * g.c_out * terms * word_)));
+        gemm_scratch(GemmScratch::shared, static_cast<size_t>(g_.groups * g_.c_out * terms * word_)));
     const int64_t blocks = ceil_div(terms, kGemmBlock);
     const int64_t lanes = round_up(64, tile_.mr);
-    const int64_t pieces = ceil_div(g.c_out, lanes);
-    const int64_t tasks = g.groups * blocks * pieces;
-    parallel_ranges(tasks, threads_for(g) == 1 ? tasks : 1, [&](int64_t begin, int64_t end) {
+    const int64_t pieces = ceil_div(g_.c_out, lanes);
+    const int64_t tasks = g_.groups * blocks * pieces;
+    parallel_ranges(tasks, threads_for(g_) == 1 ? tasks : 1, [&](int64_t begin, int64_t end) {
       for (int64_t task = begin; task < end; ++task) {
         const int64_t lane = task % pieces * lanes;
         const int64_t k = task / pieces % blocks * kGemmBlock;
-        const int64_t row = task / pieces / blocks * g.c_out;
-        const int64_t count = std::min(lanes, g.c_out - lane);
+        const int64_t row = task / pieces / blocks * g_.c_out;
+        const int64_t count = std::min(lanes, g_.c_out - lane);
         const int64_t steps = std::min(kGemmBlock, terms - k);
-        gemm_packs().pack[dtype_]({g.kernel + ((row + lane) * terms + k) * element_, terms, 1, count, steps,
+        gemm_packs().pack[dtype_]({g_.kernel + ((row + lane) * terms + k) * element_, terms, 1, count, steps,
                                    tile_.mr, 1,
-                                   weights_ + (row * terms + k * g.c_out + lane * steps) * word_});
+                                   weights_ + (row * terms + k * g_.c_out + lane * steps) * word_});
       }
     });
   }
 
   void widen_weights() {
-    weights_ = const_cast<std::byte*>(g.kernel);
+    weights_ = const_cast<std::byte*>(g_.kernel);
     if (element_ == word_) return;
-    const int64_t count = g.groups * g.c_out * g.terms();
+    const int64_t count = g_.groups * g_.c_out * g_.terms();
     weights_ = static_cast<std::byte*>(gemm_scratch(GemmScratch::shared, static_cast<size_t>(count * word_)));
     const int64_t row = 0;
     parallel_ranges(count, kTaskWork, [&](int64_t begin, int64_t end) {
       const ConvRun whole{0, end - begin, 0, end - begin, 0};
-      conv_kernels().fill[dtype_]({g.kernel + begin * element_, 0, 0, 1, 1, 1, 1, &row, 0, 1, &whole,
+      conv_kernels().fill[dtype_]({g_.kernel + begin * element_, 0, 0, 1, 1, 1, 1, &row, 0, 1, &whole,
                                    end - begin, end - begin, weights_ + begin * word_});
     });
   }
@@ -194,36 +194,41 @@ class Runner {
     std::byte* panels = tile + bytes_tile_;
     std::byte* scratch = panels + bytes_panels_;
     auto* runs = reinterpret_cast<ConvRun*>(scratch + bytes_sums_);
-    std::byte* out = g.out + (t.image * g.out_batch + (t.group * g.c_out + t.channel) * g.out_channel +
-                              t.row * g.out_row + t.column * g.out_column) *
-                                 element_;
+    std::byte* out = g_.out + (t.image * g_.out_batch + (t.group * g_.c_out + t.channel) * g_.out_channel +
+                               t.row * g_.out_row + t.column * g_.out_column) *
+                                  element_;
     std::byte* sums = in_place_ ? out : scratch;
-    const int64_t sum_channel = in_place_ ? g.out_channel : t.rows * t.columns;
-    const int64_t sum_row = in_place_ ? g.out_row : t.columns;
+    const int64_t sum_channel = in_place_ ? g_.out_channel : t.rows * t.columns;
+    const int64_t sum_row = in_place_ ? g_.out_row : t.columns;
 
-    const int64_t taps = g.y.taps * g.x.taps;
+    const int64_t taps = g_.y.taps * g_.x.taps;
     int64_t held = -1, held_end = -1;  // the channels in the tile
-    for (int64_t k = 0; k < g.terms(); k += kGemmBlock) {
-      const int64_t steps = std::min(kGemmBlock, g.terms() - k);
+    for (int64_t k = 0; k < g_.terms(); k += kGemmBlock) {
+      const int64_t steps = std::min(kGemmBlock, g_.terms() - k);
       const int64_t first = k / taps, end = (k + steps - 1) / taps + 1;
       if (first != held || end != held_end) {
         const std::byte* from =
-            g.in + (t.image * g.in_batch + (t.group * g.c_in + first) * g.in_channel) * element_;
-        conv_kernels().fill[dtype_](plan_.fill(g, from, end - first, t.row, t.column, runs, tile));
+            g_.in + (t.image * g_.in_batch + (t.group * g_.c_in + first) * g_.in_channel) * element_;
+        conv_kernels().fill[dtype_](plan_.fill(g_, from, end - first, t.row, t.column, runs, tile));
         held = first;
         held_end = end;
       }
-      const ConvTerms terms{
-          steps, plan_.tap_offset() + k, plan_.tap_row() + k, g.y.taps, plan_.row_offset(), t.rows, t.columns,
-          tile};
+      const ConvTerms terms{steps,
+                            plan_.tap_offset() + k,
+                            plan_.tap_row() + k,
+                            g_.y.taps,
+                            plan_.row_offset(),
+                            t.rows,
+                            t.columns,
+                            tile};
       if (direct_) {
-        const std::byte* weights = weights_ + ((t.group * g.c_out + t.channel) * g.terms() + k) * word_;
+        const std::byte* weights = weights_ + ((t.group * g_.c_out + t.channel) * g_.terms() + k) * word_;
         conv_kernels().direct[compute_](
-            {terms, t.channels, weights, g.terms(), sums, sum_channel, sum_row, k > 0});
+            {terms, t.channels, weights, g_.terms(), sums, sum_channel, sum_row, k > 0});
         continue;
       }
       conv_kernels().pack[compute_]({terms, tile_.nr, panels});
-      const std::byte* weights = weights_ + (t.group * g.c_out * g.terms() + k * g.c_out) * word_;
+      const std::byte* weights = weights_ + (t.group * g_.c_out * g_.terms() + k * g_.c_out) * word_;
       for (int64_t c = 0; c < t.channels; c += tile_.mt) {
         tile_.block({std::min<int64_t>(tile_.mt, t.channels - c), t.rows * t.columns, steps,
                      weights + (t.channel + c) * steps * word_, panels, sums + c * sum_channel * word_,
@@ -235,13 +240,13 @@ class Runner {
 
   void write(const Task& t, const std::byte* sums, std::byte* out) const {
     const auto scatter = conv_kernels().scatter[dtype_];
-    for (int64_t c = 0; c < t.channels; ++c, out += g.out_channel * element_) {
+    for (int64_t c = 0; c < t.channels; ++c, out += g_.out_channel * element_) {
       for (int64_t r = 0; r < t.rows; ++r, sums += t.columns * word_)
-        scatter(sums, t.columns, out + r * g.out_row * element_, g.out_column);
+        scatter(sums, t.columns, out + r * g_.out_row * element_, g_.out_column);
     }
   }
 
-  const ConvSum& g;
+  const ConvSum& g_;
   size_t compute_, dtype_;
   const GemmTile& tile_;
   int64_t element_, word_;  // bytes of an element, and of one in the compute type

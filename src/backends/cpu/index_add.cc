@@ -66,8 +66,9 @@ std::vector<Task> split(const std::vector<IdGroup>& groups, int64_t columns) {
       const int64_t part = std::max<int64_t>(1, kGrain / count / kSumWidth) * kSumWidth;
       for (int64_t c = 0; c < columns; c += part) tasks.push_back({g, g + 1, c, std::min(c + part, columns)});
       begin = g + 1;
-    } else if ((work += count * columns) >= kGrain) {
-      close(g + 1);
+    } else {
+      work += count * columns;
+      if (work >= kGrain) close(g + 1);
     }
   }
   close(groups.size());

@@ -53,7 +53,7 @@ BW_FN To convert_integer(From x) {
 template <Integer To, Floating From>
 BW_FN To convert_to_integer(From x) {
   // The first value above the range: a power of two, exact in both types.
-  constexpr From kLimit = static_cast<From>(Int<To>::kMax / 2 + 1) * From(2);
+  constexpr From kLimit = static_cast<From>((Int<To>::kMax >> 1) + 1) * From(2);
   constexpr From kLeast = static_cast<From>(Int<To>::kMin);
   if constexpr (sizeof(To) < 4) {
     const From held = x == x ? clamp(x, kLeast, static_cast<From>(Int<To>::kMax)) : From(0);
