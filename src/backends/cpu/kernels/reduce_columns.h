@@ -12,6 +12,7 @@
 //   combine(a, b)     of packs
 //   result(sum)       of one column
 //   OfSums            the kind whose elements are these sums
+//   kAnyOrder         whether the result does not depend on the order
 #pragma once
 
 #include <cstdint>
@@ -30,6 +31,7 @@ struct SumsOf {
   using Sum = A;
   using Pack = Register<A>;
   using OfSums = SumsOf<A, A, false>;
+  static constexpr bool kAnyOrder = false;
   static constexpr int kWidth = kRegister / static_cast<int>(sizeof(A));
   BW_FN Pack load(const Src* x) {
     const Pack v = load_widened(x);
@@ -60,6 +62,7 @@ struct ExtremesOf : KeysOf<typename ExtremeKeys<kLargest, Src>::Key, kLargest> {
   using Element = Src;
   using Sum = typename Keys::Key;
   using OfSums = KeysOf<Sum, kLargest>;
+  static constexpr bool kAnyOrder = true;
   BW_FN Register<Sum> load(const Src* x) { return Keys::keys(x); }
   BW_FN A result(Sum sum) { return static_cast<A>(Keys::number(sum)); }
 };
@@ -71,6 +74,7 @@ struct AnyOf {
   using Sum = A;
   using Pack = A;
   using OfSums = AnyOf;
+  static constexpr bool kAnyOrder = false;
   static constexpr int kWidth = 1;
   BW_FN A load(const A* x) { return *x; }
   BW_FN A combine(A a, A b) { return Op::combine(a, b); }
@@ -149,6 +153,7 @@ class ColumnChunk {
  public:
   using Element = typename Kind::Element;
   using Sum = typename Kind::Sum;
+  static constexpr int64_t kShortRow = 2048;  // bytes
 
   explicit ColumnChunk(const ColumnsArgs& args)
       : args_(args),
@@ -157,7 +162,9 @@ class ColumnChunk {
         sums_(groups_ + kGroups * args.columns) {}
 
   void run() const {
-    if (args_.rows < kLanes) {
+    if constexpr (Kind::kAnyOrder) {
+      any_order();
+    } else if (args_.rows < kLanes) {
       few_rows();
     } else {
       const int64_t each = args_.rows / kLanes;
@@ -184,6 +191,21 @@ class ColumnChunk {
       join_lanes<Kind>(sums_, sets, range * args_.columns, groups_ + group * args_.columns);
     }
     join_lanes<Kind>(groups_, kGroups, args_.columns, groups_);
+  }
+
+  // One row of results, streams that run on over all rows.
+  void any_order() const {
+    const int64_t streams = args_.columns * args_.bytes <= kShortRow ? kStreams / 2 : kStreams;
+    const int64_t steps = args_.rows / streams;
+    for (int64_t step = 0; step < steps; ++step) {
+      const char* x[kStreams] = {};
+      for (int64_t s = 0; s < streams; ++s) x[s] = row_at(step + s * steps);
+      take_rows(x, 1, streams, args_.columns, groups_, step > 0);
+    }
+    for (int64_t row = steps * streams; row < args_.rows; ++row) {
+      const char* const x[1] = {row_at(row)};
+      take_rows(x, 1, 1, args_.columns, groups_, row > 0);
+    }
   }
 
   // Fewer rows than lanes: the tree's first level as they are read, which leaves a power of two.
@@ -221,19 +243,21 @@ class ColumnChunk {
     }
   }
 
-  // into[i] = the elements i of the rows, or of their copies in the compute type.
-  void take_rows(const char* const* x, int64_t lanes, int64_t rows, int64_t count, Sum* into) const {
+  // into[i] = the elements i of the rows, or of their copies in the compute type; with `more`, after what it
+  // holds.
+  void take_rows(const char* const* x, int64_t lanes, int64_t rows, int64_t count, Sum* into,
+                 bool more = false) const {
     const Element* from[kStreams] = {};
     if (args_.widen == nullptr && args_.map == nullptr) {
       for (int64_t s = 0; s < lanes * rows; ++s) from[s] = reinterpret_cast<const Element*>(x[s]);
-      combine_rows(from, lanes, rows, count, into);
+      combine_rows(from, lanes, rows, count, into, more);
       return;
     }
     if constexpr (__is_same(Element, A)) {
       for (int64_t begin = 0; begin < count; begin += kCopied) {
         const int64_t length = count - begin < kCopied ? count - begin : kCopied;
         for (int64_t s = 0; s < lanes * rows; ++s) from[s] = copy(x[s], begin, length, copies_ + s * kCopied);
-        combine_rows(from, lanes, rows, length, into + begin);
+        combine_rows(from, lanes, rows, length, into + begin, more);
       }
     }
   }
@@ -251,19 +275,30 @@ class ColumnChunk {
     return to;
   }
 
-  void combine_rows(const Element* const* x, int64_t lanes, int64_t rows, int64_t count, Sum* into) const {
-    if (lanes == 8) return take_streams<Kind, 8, 1>(x, count, into);
-    if (lanes == 4) return take_streams<Kind, 4, 2>(x, count, into);
-    if (lanes == 2 && rows == 4) return take_streams<Kind, 2, 4>(x, count, into);
-    if (lanes == 2) return take_streams<Kind, 2, 1>(x, count, into);
-    if (rows == 8) return take_streams<Kind, 1, 8>(x, count, into);
-    int64_t j = rows < 4 ? 1 : 4;
-    if (j == 4) {
-      take_streams<Kind, 1, 4>(x, count, into);
+  void combine_rows(const Element* const* x, int64_t lanes, int64_t rows, int64_t count, Sum* into,
+                    bool more) const {
+    if constexpr (Kind::kAnyOrder) {
+      if (rows == 8) {
+        more ? take_streams<Kind, 1, 8, true>(x, count, into) : take_streams<Kind, 1, 8>(x, count, into);
+      } else if (rows == 4) {
+        more ? take_streams<Kind, 1, 4, true>(x, count, into) : take_streams<Kind, 1, 4>(x, count, into);
+      } else {
+        more ? take_streams<Kind, 1, 1, true>(x, count, into) : take_streams<Kind, 1, 1>(x, count, into);
+      }
     } else {
-      take_streams<Kind, 1, 1>(x, count, into);
+      if (lanes == 8) return take_streams<Kind, 8, 1>(x, count, into);
+      if (lanes == 4) return take_streams<Kind, 4, 2>(x, count, into);
+      if (lanes == 2 && rows == 4) return take_streams<Kind, 2, 4>(x, count, into);
+      if (lanes == 2) return take_streams<Kind, 2, 1>(x, count, into);
+      if (rows == 8) return take_streams<Kind, 1, 8>(x, count, into);
+      int64_t j = rows < 4 ? 1 : 4;
+      if (j == 4) {
+        take_streams<Kind, 1, 4>(x, count, into);
+      } else {
+        take_streams<Kind, 1, 1>(x, count, into);
+      }
+      for (; j < rows; ++j) take_streams<Kind, 1, 1, true>(x + j, count, into);
     }
-    for (; j < rows; ++j) take_streams<Kind, 1, 1, true>(x + j, count, into);
   }
 
   const ColumnsArgs& args_;
