@@ -137,13 +137,14 @@ void join_lanes(const typename Kind::Sum* from, int64_t lanes, int64_t count, ty
   const auto join = [&](auto at_once) {
     constexpr int kOnce = decltype(at_once)::value;
     const Sum* x[kOnce];
-    lanes /= kOnce;
-    for (int t = 0; t < kOnce; ++t) x[t] = from + t * lanes * count;
-    take_streams<typename Kind::OfSums, kOnce, 1>(x, lanes * count, into);
+    const int64_t left = lanes / kOnce;
+    for (int t = 0; t < kOnce; ++t) x[t] = from + t * left * count;
+    take_streams<typename Kind::OfSums, kOnce, 1>(x, left * count, into);
     from = into;
+    return left;
   };
-  while (lanes >= 8) join(std::integral_constant<int, 8>{});
-  if (lanes == 4) join(std::integral_constant<int, 4>{});
+  while (lanes >= 8) lanes = join(std::integral_constant<int, 8>{});
+  if (lanes == 4) lanes = join(std::integral_constant<int, 4>{});
   if (lanes == 2) join(std::integral_constant<int, 2>{});
   if (from != into) __builtin_memcpy(into, from, static_cast<size_t>(count) * sizeof(Sum));
 }
