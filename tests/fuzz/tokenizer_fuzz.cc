@@ -39,9 +39,7 @@ const SpmTokenizer& spm() {
       pieces.push_back({std::string("<0x") + kHex[byte / 16] + kHex[byte % 16] + ">", 0, PieceKind::Byte});
     }
     float score = 0;
-    for (const char* piece : {"\xe2\x96\x81", "a", "b", "aa", "ab", "aab",
-                              "\xe2\x96\x81"
-                              "a"})
+    for (const char* piece : {"\u2581", "a", "b", "aa", "ab", "aab", "\u2581a"})
       pieces.push_back({piece, score -= 1, PieceKind::Normal});
     return SpmTokenizer(Vocabulary(std::move(pieces), {}));
   }();

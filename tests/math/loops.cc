@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "math/loops.h"
 
-#include <math.h>
+#include <math.h>  // NOLINT(modernize-deprecated-headers): vector variants belong to the global names
 
 #include "core/math/math.h"
 
