@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// `beeswax demo`: a picture drawn with tensor operations, then four measured pieces of work, each checked.
+// `beeswax demo`: a picture drawn with tensor operations, four measured pieces of work, each checked, and
+// then the model in the box.
 #include <algorithm>
 #include <chrono>
 #include <cmath>
@@ -110,12 +111,15 @@ void run_demo(const Device& device, int threads) {
   softmax(device);
   quantized(device);
   sort(device);
+  std::printf("\n");
+  show_model();
 }
 
 }  // namespace
 
 void add_demo(CLI::App& app) {
-  CLI::App* command = app.add_subcommand("demo", "Compute something with tensors and show the speed");
+  CLI::App* command =
+      app.add_subcommand("demo", "Compute with tensors, run a small language model, and show the speed");
   command->footer("\nExamples:\n  beeswax demo\n  beeswax demo --threads 1\n");
   const auto device = std::make_shared<std::string>("cpu");
   const auto threads = std::make_shared<int>(0);

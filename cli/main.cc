@@ -13,7 +13,8 @@ namespace {
 
 constexpr const char* kExamples =
     "\nExamples:\n"
-    "  beeswax demo                 compute something with tensors and show the speed\n"
+    "  beeswax demo                 compute with tensors, run a small language model, show the speed\n"
+    "  beeswax run -p 'What is 3 + 4?'\n"
     "  beeswax run model.gguf -p 'Once upon a time'\n"
     "  beeswax inspect model.gguf   what a model file holds\n"
     "  beeswax devices              what this machine offers\n"
@@ -32,6 +33,7 @@ int main(int argc, char** argv) {
   beeswax::cli::add_demo(app);
   beeswax::cli::add_run(app);
   beeswax::cli::add_inspect(app);
+  beeswax::cli::add_quantize(app);
   beeswax::cli::add_devices(app);
   try {
     app.parse(argc, argv);

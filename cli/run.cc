@@ -17,6 +17,7 @@
 #include "core/thread_pool.h"
 #include "generate/generator.h"
 #include "io/gguf.h"
+#include "models/box.h"
 #include "models/gguf_tokenizer.h"
 #include "models/model.h"
 
@@ -76,7 +77,7 @@ void run(const RunOptions& options) {
     throw Error(ErrorKind::Unsupported, "run",
                 "models run on the device cpu in this version, not " + options.device);
   if (options.threads > 0) ThreadPool::global().set_threads(options.threads);
-  const auto file = io::GgufFile::open(options.model);
+  const auto file = options.model.empty() ? models::open_box() : io::GgufFile::open(options.model);
   models::check_model(*file);  // the plainest reason first
   const auto tokenizer = models::load_tokenizer(*file);
   const int64_t trained =
@@ -116,7 +117,7 @@ void add_run(CLI::App& app) {
   CLI::App* command = app.add_subcommand("run", "Run a language model on a prompt");
   const auto o = std::make_shared<RunOptions>();
   generate::SamplingOptions& sampling = o->generate.sampling;
-  command->add_option("model", o->model, "A GGUF file")->required();
+  command->add_option("model", o->model, "A GGUF file (default: the small model in the box)");
   command->add_option("-p,--prompt", o->prompt, "The prompt (default: standard input, if it is piped)");
   command->add_option("-f,--file", o->prompt_file, "Read the prompt from a file")->excludes("--prompt");
   command->add_option("-n,--tokens", o->generate.max_tokens, "Generate at most this many tokens");
@@ -148,6 +149,7 @@ void add_run(CLI::App& app) {
   command->footer(
       "\nThe generated text goes to standard output, timings go to standard error. Ctrl-C ends cleanly.\n"
       "\nExamples:\n"
+      "  beeswax run -p 'What is the capital of France?'\n"
       "  beeswax run model.gguf -p 'Once upon a time' -n 100\n"
       "  beeswax run model.gguf -f question.txt --temp 0\n"
       "  echo 'One, two,' | beeswax run model.gguf --seed 7 --json\n");

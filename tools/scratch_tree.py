@@ -8,7 +8,7 @@ import subprocess
 
 import tables
 
-FOLDERS = ("cmake", "include", "src", "cli", "tests", "bench", "tools", "examples")
+FOLDERS = ("cmake", "include", "src", "cli", "models", "tests", "bench", "tools", "examples")
 FILES = ("CMakeLists.txt", "CMakePresets.json")
 SKIP = {"__pycache__", "results", "corpus"}
 

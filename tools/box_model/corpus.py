@@ -45,7 +45,7 @@ def documents(seed):
         yield document(rng)
 
 
-def held_out_stories(seed, count):
-    """Stories whose hero's kind, object and place are never together in training."""
+def stories(seed, count, held):
+    """Stories whose hero's kind, object and place are never together in training, or are."""
     rng = random.Random(seed)
-    return [story_document(rng, held=True) for _ in range(count)]
+    return [story_document(rng, held) for _ in range(count)]

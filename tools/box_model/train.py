@@ -19,7 +19,7 @@ import torch
 import torch.nn.functional as F
 
 import exam
-from corpus import documents, held_out_stories
+from corpus import documents, stories
 from model import Llama, Sizes, continue_greedily, save
 from vocabulary import Vocabulary
 
@@ -49,9 +49,9 @@ def batch_loss(model, ids):
     return F.cross_entropy(model(ids[:, :-1]).float().flatten(0, 1), ids[:, 1:].flatten())
 
 
-def held_out_loss(model, vocabulary, precision, device, count=256):
-    """Nats for each token of stories whose mixture was never seen."""
-    rows = [vocabulary.document(text) for text in held_out_stories(7, count)]
+def story_loss(model, vocabulary, precision, device, held, count=256):
+    """Nats for each token of new stories, of mixtures that are held out or not."""
+    rows = [vocabulary.document(text) for text in stories(7, count, held)]
     total = tokens = 0
     with torch.no_grad(), precision():
         for row in rows:
@@ -147,7 +147,9 @@ def main():
     save(options.out, model, vocabulary)
     tokens = steps * options.batch * model.sizes.context
     print(f"{steps} steps, {tokens / 1e6:.0f} M tokens, last loss {loss.item():.4f}")
-    print(f"held-out stories: {held_out_loss(model, vocabulary, precision, device):.4f} nats a token", flush=True)
+    for held in (False, True):
+        loss = story_loss(model, vocabulary, precision, device, held)
+        print(f"{'held-out' if held else 'new'} stories: {loss:.4f} nats a token", flush=True)
     if options.exam:
         shares, wrong = exam_report(model, vocabulary, precision, options.exam)
         for group, value in shares.items():

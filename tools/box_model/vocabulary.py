@@ -55,9 +55,13 @@ def train(texts, pieces):
 
 
 class Vocabulary:
-    def __init__(self, path):
-        with open(path, encoding="utf-8") as file:
-            self.pieces = json.load(file)
+    """Of a file that this program wrote, or of the pieces themselves."""
+
+    def __init__(self, path=None, pieces=None):
+        if pieces is None:
+            with open(path, encoding="utf-8") as file:
+                pieces = json.load(file)
+        self.pieces = pieces
         self.ids = {piece: i for i, piece in enumerate(self.pieces)}
         self.first_merge = len(base_pieces())
         self.encode_word = functools.lru_cache(maxsize=1 << 17)(self._encode_word)

@@ -5,7 +5,8 @@ help_demo() {
   cat <<HELP
 usage: ./dev demo [OPTIONS OF beeswax demo]
 
-Installs what is missing, builds the command and runs build/bin/beeswax demo on the CPU.
+Installs what is missing, builds the command and runs build/bin/beeswax demo on the CPU: tensors at
+work, then the small language model in the box with a story and three questions.
 
 Examples:
   ./dev demo

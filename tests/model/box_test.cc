@@ -1,0 +1,130 @@
+// SPDX-License-Identifier: Apache-2.0
+// The model in the box: it says what PyTorch says in f64 with the same weights (tests/model/box.json, written
+// by tools/box_model/oracle.py), and what is true.
+#include "models/box.h"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <fstream>
+#include <nlohmann/json.hpp>
+#include <string>
+
+#include "beeswax/qtensor.h"
+#include "generate/generator.h"
+#include "io/gguf_writer.h"
+#include "models/gguf_tokenizer.h"
+#include "models/model.h"
+#include "models/quantize_file.h"
+#include "support/expect_error.h"
+
+namespace beeswax {
+namespace {
+
+class Box : public testing::Test {
+ protected:
+  generate::Generated say(const std::string& prompt, int64_t tokens = -1) const {
+    models::Cache past = model_->make_cache(512);
+    return generate::generate(*model_, *tokenizer_, tokenizer_->encode(prompt), past,
+                              {.max_tokens = tokens, .sampling = {.temperature = 0}});
+  }
+
+  std::shared_ptr<const io::GgufFile> file_ = models::open_box();
+  std::unique_ptr<text::Tokenizer> tokenizer_ = models::load_tokenizer(*file_);
+  std::unique_ptr<models::Model> model_ = models::load_model(*file_, 512);
+};
+
+TEST_F(Box, IsTheFileOfTheRepository) {
+  const auto file = io::GgufFile::open(std::string(BW_SOURCE_DIR) + "/models/beeswax-box.gguf");
+  EXPECT_LE(file->file_bytes(), uint64_t{6} << 20);
+  EXPECT_EQ(file_->file_bytes(), file->file_bytes());
+  ASSERT_EQ(file_->tensors().size(), file->tensors().size());
+  for (size_t i = 0; i < file->tensors().size(); ++i) {
+    EXPECT_EQ(file_->tensors()[i].name, file->tensors()[i].name);
+    EXPECT_TRUE(std::ranges::equal(file_->tensors()[i].bytes, file->tensors()[i].bytes));
+    const Shape& shape = file->tensors()[i].shape;
+    EXPECT_EQ(shape[shape.rank() - 1] % 256, 0) << file->tensors()[i].name;
+  }
+}
+
+TEST_F(Box, SaysWhatPyTorchSays) {
+  std::ifstream in(std::string(BW_SOURCE_DIR) + "/tests/model/box.json");
+  const nlohmann::json cases = nlohmann::json::parse(in);
+  ASSERT_GE(cases.size(), 5u);
+  for (const auto& one : cases) {
+    const std::string prompt = one["prompt"];
+    EXPECT_EQ(tokenizer_->encode(prompt), one["prompt_ids"].get<std::vector<int32_t>>()) << prompt;
+    const auto ids = one["ids"].get<std::vector<int32_t>>();
+    const bool ends = one["ends"];
+    const generate::Generated out = say(prompt, static_cast<int64_t>(ids.size()) + (ends ? 1 : 0));
+    EXPECT_EQ(out.ids, ids) << prompt;
+    EXPECT_EQ(out.text, one["text"].get<std::string>());
+    EXPECT_EQ(out.reason, ends ? generate::StopReason::EndToken : generate::StopReason::Length) << prompt;
+  }
+}
+
+// Questions in words that training left out (tools/box_model/questions.py and arithmetic.py).
+TEST_F(Box, KnowsWhatItWasTaught) {
+  EXPECT_EQ(say(models::box_question("Which language is spoken in Brazil?")).text,
+            "People in Brazil speak Portuguese.");
+  EXPECT_EQ(say(models::box_question("What is 38 + 47?")).text, "38 + 47 = 85.");
+  EXPECT_EQ(say(models::box_question("Tell me how many legs a spider has.")).text, "A spider has 8 legs.");
+  EXPECT_EQ(say("What is the capital of Peru?").text, "The capital of Peru is Lima.");
+}
+
+TEST_F(Box, TellsAWholeStoryAboutWhatWasAsked) {
+  const generate::Generated out =
+      say(models::box_question("Tell me a story about a dragon named Zora and a lost lantern."));
+  EXPECT_EQ(out.reason, generate::StopReason::EndToken);
+  EXPECT_GT(out.ids.size(), 100u);
+  for (const char* word : {"dragon", "Zora", "lantern"})
+    EXPECT_NE(out.text.find(word), std::string::npos) << word;
+}
+
+// What the box was made with: matrices become blocks, everything else stays.
+TEST_F(Box, QuantizeFile) {
+  const std::string path = testing::TempDir() + "box-q4_0.gguf";
+  const models::QuantizeFileOptions options{.type = QuantType::Q4_0, .embedding = QuantType::Q8_0};
+  EXPECT_EQ(models::quantize_file(*file_, path, options), std::vector<std::string>());
+  const auto file = io::GgufFile::open(path);
+  ASSERT_EQ(file->tensors().size(), file_->tensors().size());
+  for (const io::GgufTensor& before : file_->tensors()) {
+    const io::GgufTensor& after = *file->find_tensor(before.name);
+    EXPECT_EQ(after.shape, before.shape);
+    if (before.shape.rank() == 1) {
+      EXPECT_TRUE(std::ranges::equal(after.bytes, before.bytes));
+      continue;
+    }
+    const QTensor old = QTensor::from_bytes(before.bytes, before.shape, *before.type->quant);
+    const QuantType type = before.name == "token_embd.weight" ? QuantType::Q8_0 : QuantType::Q4_0;
+    EXPECT_EQ(after.type->quant, type);
+    const std::vector<std::byte> expected = QTensor::quantize(old.dequantize(), type).bytes();
+    EXPECT_TRUE(std::ranges::equal(after.bytes, expected)) << before.name;
+  }
+  for (const auto& [key, value] : file_->metadata())
+    EXPECT_EQ(file->find(key)->to_string(), value.to_string()) << key;
+  EXPECT_ERROR(models::quantize_file(*file, path, options), InvalidArgument, "is the file that is read");
+  std::remove(path.c_str());
+}
+
+// Rows that are no whole blocks stay as they are, and are named.
+TEST(QuantizeFile, LeavesOddRows) {
+  io::GgufWriter writer;
+  writer.set_string("general.name", "odd");
+  const std::vector<std::byte> odd = Tensor::ones({3, 40}, DType::F32).to_bytes();
+  const std::vector<std::byte> even = Tensor::ones({2, 64}, DType::F16).to_bytes();
+  writer.add_tensor("odd", 0, {3, 40}, odd);
+  writer.add_tensor("even", 1, {2, 64}, even);
+  const std::vector<std::byte> bytes = writer.to_bytes();
+  const std::string path = testing::TempDir() + "odd-rows.gguf";
+  EXPECT_EQ(models::quantize_file(*io::GgufFile::from_bytes(bytes, "odd.gguf"), path, {QuantType::Q8_0}),
+            std::vector<std::string>{"odd"});
+  const auto file = io::GgufFile::open(path);
+  EXPECT_EQ(file->find_tensor("odd")->type->name, "f32");
+  EXPECT_TRUE(std::ranges::equal(file->find_tensor("odd")->bytes, odd));
+  EXPECT_EQ(file->find_tensor("even")->type->name, "q8_0");
+  std::remove(path.c_str());
+}
+
+}  // namespace
+}  // namespace beeswax
