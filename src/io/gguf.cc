@@ -45,7 +45,10 @@ const GgmlType* ggml_type(uint32_t id) {
 /// Reads once, front to back.
 class GgufParser {
  public:
-  explicit GgufParser(GgufFile& file) : out_(file), in_(file.name_, file.bytes_) {}
+  GgufParser(GgufFile& file, std::span<const std::byte> bytes, std::shared_ptr<const void> owner)
+      : out_(file), bytes_(bytes), owner_(std::move(owner)), in_(file.name_, bytes) {
+    out_.file_bytes_ = bytes.size();
+  }
 
   void parse() {
     read_header();
@@ -185,13 +188,16 @@ class GgufParser {
     const auto axes = in_.number<uint32_t>(name);
     if (axes > kMostAxes) in_.refuse("tensor '", name, "' has ", axes, " axes; at most ", kMostAxes);
     std::vector<int64_t> sizes(axes);
-    uint64_t elements = 1;
+    uint64_t elements = 1, reach = 1;  // an empty axis does not excuse the others: strides are made of them
     for (uint32_t i = 0; i < axes; ++i) {
       const uint64_t size = count(name);
-      if (size > INT64_MAX || __builtin_mul_overflow(elements, size, &elements) || elements > INT64_MAX)
+      elements = size == 0 ? 0 : elements;
+      if (size > INT64_MAX || __builtin_mul_overflow(reach, std::max<uint64_t>(size, 1), &reach) ||
+          reach > INT64_MAX)
         in_.refuse("tensor '", name, "' has more elements than any memory holds");
       sizes[axes - 1 - i] = static_cast<int64_t>(size);
     }
+    elements *= reach;
     const auto id = in_.number<uint32_t>(name);
     const GgmlType* type = ggml_type(id);
     if (type == nullptr) in_.refuse("tensor '", name, "' is of the unknown type ", id);
@@ -203,7 +209,7 @@ class GgufParser {
       in_.refuse("tensor '", name, "' takes more bytes than any memory holds");
     if (!out_.names_.emplace(name, out_.tensors_.size()).second)
       in_.refuse("names the tensor '", name, "' twice");
-    out_.tensors_.push_back({name, Shape(sizes), type, {}});
+    out_.tensors_.push_back({name, Shape(sizes), type, {}, owner_});
     return in_.number<uint64_t>(name);
   }
 
@@ -213,11 +219,11 @@ class GgufParser {
     if (offset % out_.alignment_ != 0)
       in_.refuse("tensor '", tensor.name, "' begins at offset ", offset, ", not a multiple of the alignment ",
                  out_.alignment_);
-    const uint64_t size = out_.bytes_.size();
+    const uint64_t size = bytes_.size();
     if (data > size || offset > size - data || bytes > size - data - offset)
       in_.refuse("tensor '", tensor.name, "' takes ", bytes, " bytes at offset ", offset,
                  " of the data at byte ", data, ", but the file ends at byte ", size);
-    tensor.bytes = out_.bytes_.subspan(data + offset, bytes);
+    tensor.bytes = bytes_.subspan(data + offset, bytes);
   }
 
   void refuse_overlap() const {
@@ -234,24 +240,31 @@ class GgufParser {
   }
 
   GgufFile& out_;
+  std::span<const std::byte> bytes_;
+  std::shared_ptr<const void> owner_;
   ByteReader in_;
   uint64_t tensor_count_ = 0, value_count_ = 0;
 };
 
-std::shared_ptr<const GgufFile> GgufFile::open(const std::string& path) {
+std::shared_ptr<GgufFile> GgufFile::open_one(const std::string& path) {
   const std::shared_ptr<GgufFile> file(new GgufFile());
-  file->bytes_ = file->file_.emplace(path).bytes();
+  const auto map = file->maps_.emplace_back(std::make_shared<const os::MappedFile>(path));
   file->name_ = path;
-  GgufParser(*file).parse();
+  GgufParser(*file, map->bytes(), map).parse();
+  return file;
+}
+
+std::shared_ptr<const GgufFile> GgufFile::open(const std::string& path) {
+  const std::shared_ptr<GgufFile> file = open_one(path);
+  if (file->split_count() > 1) file->append_parts();
   return file;
 }
 
 std::shared_ptr<const GgufFile> GgufFile::from_bytes(std::span<const std::byte> bytes,
                                                      std::string_view name) {
   const std::shared_ptr<GgufFile> file(new GgufFile());
-  file->bytes_ = bytes;
   file->name_ = name;
-  GgufParser(*file).parse();
+  GgufParser(*file, bytes, nullptr).parse();
   return file;
 }
 

@@ -37,11 +37,13 @@ struct GgufTensor {
   Shape shape;  ///< outermost axis first (files store it last)
   const GgmlType* type;
   std::span<const std::byte> bytes;
+  std::shared_ptr<const void> owner;  ///< keeps the bytes; null where that is the caller's part
 };
 
 class BW_API GgufFile {
  public:
-  /// Maps and checks a file. Io where it cannot be opened, Format where it is not a sound GGUF file.
+  /// Maps and checks a file, or all parts of a split one (NAME-00001-of-0000N.gguf) where the first is named.
+  /// Io where one cannot be opened, Format where it is not a sound GGUF file.
   static std::shared_ptr<const GgufFile> open(const std::string& path);
   /// The same from memory that outlives the object; `name` stands in messages.
   static std::shared_ptr<const GgufFile> from_bytes(std::span<const std::byte> bytes, std::string_view name);
@@ -51,9 +53,10 @@ class BW_API GgufFile {
   /// The file's byte order is not this machine's. Metadata is converted; tensor bytes are as in the file.
   bool reversed() const { return reversed_; }
   uint64_t alignment() const { return alignment_; }
-  uint64_t file_bytes() const { return bytes_.size(); }
+  uint64_t file_bytes() const { return file_bytes_; }  ///< of all parts
+  size_t parts() const { return maps_.empty() ? 1 : maps_.size(); }
 
-  /// In the order of the file.
+  /// In the order of the file; metadata are the first part's.
   const std::vector<std::pair<std::string_view, GgufValue>>& metadata() const { return metadata_; }
   const std::vector<GgufTensor>& tensors() const { return tensors_; }
   const GgufValue* find(std::string_view key) const;           ///< null where absent
@@ -72,9 +75,14 @@ class BW_API GgufFile {
  private:
   GgufFile() = default;
   friend class GgufParser;
+  static std::shared_ptr<GgufFile> open_one(const std::string& path);
+  int64_t split_count() const;
+  void check_part(int64_t number, int64_t count) const;
+  void append_parts();
+  void append(const GgufFile& part, int64_t number);
 
-  std::optional<os::MappedFile> file_;
-  std::span<const std::byte> bytes_;
+  std::vector<std::shared_ptr<const os::MappedFile>> maps_;
+  uint64_t file_bytes_ = 0;
   std::string name_;
   uint32_t version_ = 0;
   bool reversed_ = false;

@@ -202,6 +202,7 @@ TEST(Gguf, BadTensorsAreRefused) {
   expect_refused(one({16}, 2, 0), "rows of 16 elements; q4_0 needs a multiple of 32");
   expect_refused(one({16}, 999, 0), "unknown type 999");
   expect_refused(one({uint64_t{1} << 32, uint64_t{1} << 32}, 0, 0), "more elements than any memory holds");
+  expect_refused(one({0, uint64_t{1} << 32, uint64_t{1} << 32}, 0, 0), "more elements than any memory holds");
   expect_refused(one({uint64_t{1} << 62}, 0, 0), "more bytes than any memory holds");
   expect_refused(one({UINT64_MAX}, 0, 0), "more elements than any memory holds");
   expect_refused(one(std::vector<uint64_t>(9, 1), 0, 0), "9 axes");
