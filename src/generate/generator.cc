@@ -95,7 +95,7 @@ Generated generate(const models::Model& model, const text::Tokenizer& tokenizer,
     fail(ErrorKind::TooLarge, "generate", "the prompt's ", length, " tokens after ", past.length(),
          " do not fit the context of ", past.capacity(), " positions");
   Sampler sampler(options.sampling);
-  text::StreamDecoder decoder(tokenizer);
+  text::StreamDecoder decoder(tokenizer, prompt);
   StopFilter filter(options.stop);
   std::vector<int32_t> all = prompt;
   Generated out;

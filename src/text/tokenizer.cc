@@ -58,8 +58,9 @@ struct StreamDecoder::State {
   bool begun = false;
 };
 
-StreamDecoder::StreamDecoder(const Tokenizer& tokenizer)
-    : state_(std::make_unique<State>(State{tokenizer, {}, false})) {}
+StreamDecoder::StreamDecoder(const Tokenizer& tokenizer, const std::vector<int32_t>& before)
+    : state_(std::make_unique<State>(
+          State{tokenizer, {}, !before.empty() && !tokenizer.token_bytes(before.back()).empty()})) {}
 StreamDecoder::~StreamDecoder() = default;
 
 std::string StreamDecoder::push(int32_t id) {

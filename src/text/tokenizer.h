@@ -42,10 +42,12 @@ class BW_API Tokenizer {
   Vocabulary vocabulary_;
 };
 
-/// Decodes token by token, giving out whole characters only.
+/// Decodes token by token, giving out whole characters only. Behind text (the last of the tokens `before`)
+/// the first space is part of what follows; at the beginning, and behind a special token, it is the one that
+/// encoding put in front.
 class BW_API StreamDecoder {
  public:
-  explicit StreamDecoder(const Tokenizer& tokenizer);
+  explicit StreamDecoder(const Tokenizer& tokenizer, const std::vector<int32_t>& before = {});
   ~StreamDecoder();
   std::string push(int32_t id);
   std::string finish();

@@ -66,10 +66,10 @@ TEST_F(Box, SaysWhatPyTorchSays) {
 // Questions in words that training left out (tools/box_model/questions.py and arithmetic.py).
 TEST_F(Box, KnowsWhatItWasTaught) {
   EXPECT_EQ(say(models::box_question("Which language is spoken in Brazil?")).text,
-            "People in Brazil speak Portuguese.");
-  EXPECT_EQ(say(models::box_question("What is 38 + 47?")).text, "38 + 47 = 85.");
-  EXPECT_EQ(say(models::box_question("Tell me how many legs a spider has.")).text, "A spider has 8 legs.");
-  EXPECT_EQ(say("What is the capital of Peru?").text, "The capital of Peru is Lima.");
+            " People in Brazil speak Portuguese.");
+  EXPECT_EQ(say(models::box_question("What is 38 + 47?")).text, " 38 + 47 = 85.");
+  EXPECT_EQ(say(models::box_question("Tell me how many legs a spider has.")).text, " A spider has 8 legs.");
+  EXPECT_EQ(say("What is the capital of Peru?").text, " The capital of Peru is Lima.");
 }
 
 TEST_F(Box, TellsAWholeStoryAboutWhatWasAsked) {

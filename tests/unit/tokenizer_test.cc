@@ -77,7 +77,17 @@ TEST(Spm, IdsOfEveryText) {
   for (size_t i = 0; i < texts.size(); ++i) {
     const std::vector<int32_t> ids = tokenizer.encode(texts[i]);
     EXPECT_EQ(ids, file["ids"][i].get<std::vector<int32_t>>()) << "text " << i << ": " << texts[i];
-    EXPECT_EQ(tokenizer.decode(ids), file["decoded"][i].get<std::string>()) << "text " << i;
+    const std::string decoded = tokenizer.decode(ids);
+    EXPECT_EQ(decoded, file["decoded"][i].get<std::string>()) << "text " << i;
+    // A continuation is what follows, spaces included, wherever no character is cut.
+    for (size_t cut = 1; cut < ids.size() && decoded.find("\ufffd") == std::string::npos; ++cut) {
+      const std::vector<int32_t> before(ids.begin(), ids.begin() + static_cast<std::ptrdiff_t>(cut));
+      StreamDecoder rest(tokenizer, before);
+      std::string text = tokenizer.decode(before);
+      if (text.find("\ufffd") != std::string::npos) continue;
+      for (size_t k = cut; k < ids.size(); ++k) text += rest.push(ids[k]);
+      EXPECT_EQ(text + rest.finish(), decoded) << "text " << i << " cut at " << cut;
+    }
   }
 }
 

@@ -52,7 +52,7 @@ def main():
     for prompt in PROMPTS:
         ids = [BEGIN] + vocabulary.encode(prompt)
         answer, smallest, ended = continuation(model, ids, options.lead)
-        cases.append({"prompt": prompt, "prompt_ids": ids, "ids": answer, "text": vocabulary.decode(answer).removeprefix(" "),  # as SentencePiece begins a text
+        cases.append({"prompt": prompt, "prompt_ids": ids, "ids": answer, "text": vocabulary.decode(answer),
                       "ends": ended, "lead": round(smallest, 3)})
         print(f"{len(answer)} tokens, ended: {ended}, lead {smallest:.3f}: {cases[-1]['text'][:70]!r}")
     with open(options.out, "w", encoding="utf-8") as file:
