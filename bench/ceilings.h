@@ -9,7 +9,7 @@
 #include <string>
 #include <vector>
 
-#include "harness.h"
+#include "ceiling.h"
 
 namespace beeswax::bench {
 

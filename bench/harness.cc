@@ -23,40 +23,6 @@ constexpr int kRepeats = 16;  // of a case in a cache, by each thread
 
 }  // namespace
 
-const char* ceiling_name(Ceiling ceiling) {
-  switch (ceiling) {
-    case Ceiling::None:
-      break;
-    case Ceiling::Read:
-      return "read";
-    case Ceiling::Write:
-      return "write";
-    case Ceiling::Copy:
-      return "copy";
-    case Ceiling::Triad:
-      return "triad";
-    case Ceiling::Widen2:
-      return "widen 2";
-    case Ceiling::Widen4:
-      return "widen 4";
-    case Ceiling::Narrow2:
-      return "narrow 2";
-    case Ceiling::Narrow4:
-      return "narrow 4";
-    case Ceiling::Narrow8:
-      return "narrow 8";
-    case Ceiling::FmaF32:
-      return "fma f32";
-    case Ceiling::FmaF64:
-      return "fma f64";
-    case Ceiling::Int8Dot:
-      return "dot i8";
-  }
-  return "-";
-}
-
-bool ceiling_counts_operations(Ceiling ceiling) { return ceiling >= Ceiling::FmaF32; }
-
 int64_t Sizes::memory_elements(DType dtype) const { return elements(memory_bytes, dtype); }
 double calls_in_cache() { return static_cast<double>(kRepeats * ThreadPool::global().threads()); }
 Body on_every_thread(Body body) {

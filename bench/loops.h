@@ -5,7 +5,7 @@
 #include <cstdint>
 #include <vector>
 
-#include "harness.h"
+#include "ceiling.h"
 
 namespace beeswax::bench {
 

@@ -6,11 +6,12 @@
 
 namespace beeswax::cli {
 
+void add_bench(CLI::App& app);
 void add_devices(CLI::App& app);
 void add_inspect(CLI::App& app);
+void add_quantize(CLI::App& app);
 void add_run(CLI::App& app);
 void add_demo(CLI::App& app);
-void add_quantize(CLI::App& app);
 
 /// Part of the demo: the model in the box at work.
 void show_model();

@@ -38,6 +38,7 @@ void print_table() {
 void add_devices(CLI::App& app) {
   CLI::App* command = app.add_subcommand("devices", "List the devices of this machine");
   const auto json = std::make_shared<bool>(false);
+  command->footer("\nExamples:\n  beeswax devices\n  beeswax devices --json\n");
   command->add_flag("--json", *json, "Print JSON");
   command->callback([json] { *json ? print_json() : print_table(); });
 }

@@ -9,22 +9,13 @@
 
 #include "beeswax/error.h"
 #include "cli/commands.h"
+#include "cli/progress.h"
 #include "io/gguf.h"
 #include "models/gguf_tokenizer.h"
 #include "models/model.h"
 
 namespace beeswax::cli {
 namespace {
-
-std::string size_text(uint64_t bytes) {
-  constexpr const char* kUnits[] = {"B", "KiB", "MiB", "GiB", "TiB"};
-  auto size = static_cast<double>(bytes);
-  size_t unit = 0;
-  for (; size >= 1024 && unit + 1 < std::size(kUnits); ++unit) size /= 1024;
-  char text[32];
-  std::snprintf(text, sizeof(text), unit == 0 ? "%.0f %s" : "%.2f %s", size, kUnits[unit]);
-  return text;
-}
 
 // The reason why the file does not run; empty where it does.
 std::string reason_against(const io::GgufFile& file) {

@@ -17,6 +17,8 @@ constexpr const char* kExamples =
     "  beeswax run -p 'What is 3 + 4?'\n"
     "  beeswax run model.gguf -p 'Once upon a time'\n"
     "  beeswax inspect model.gguf   what a model file holds\n"
+    "  beeswax quantize model-f16.gguf small.gguf --type q4_k_m\n"
+    "  beeswax bench model --arch llama-1b --type q4_0\n"
     "  beeswax devices              what this machine offers\n"
     "  beeswax devices --json       the same for a program\n"
     "\nExit status: 0 done, 2 wrong arguments, 3 not supported, 4 out of memory, 5 device, 6 file, 7 "
@@ -34,6 +36,7 @@ int main(int argc, char** argv) {
   beeswax::cli::add_run(app);
   beeswax::cli::add_inspect(app);
   beeswax::cli::add_quantize(app);
+  beeswax::cli::add_bench(app);
   beeswax::cli::add_devices(app);
   try {
     app.parse(argc, argv);

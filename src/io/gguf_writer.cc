@@ -117,24 +117,38 @@ void GgufWriter::set(std::string_view key, const GgufValue& value) {
   append(metadata_, &number, gguf_type_bytes(value.type()));
 }
 
-void GgufWriter::add_tensor(std::string_view name, uint32_t type, const Shape& shape,
-                            std::span<const std::byte> bytes) {
+void GgufWriter::add_tensor(std::string_view name, uint32_t type, const Shape& shape) {
   const GgmlType* known = ggml_type(type);
   if (known == nullptr)
     fail(ErrorKind::InvalidArgument, "write", "tensor '", name, "' is of the unknown type ", type);
   const auto elements = static_cast<uint64_t>(shape.elem_count());
-  const uint64_t expected = elements / known->block_elements * known->block_bytes;
-  if (elements % known->block_elements != 0 || bytes.size() != expected)
-    fail(ErrorKind::InvalidArgument, "write", "tensor '", name, "' ", shape, " of ", known->name, " takes ",
-         expected, " bytes, got ", bytes.size());
+  if (elements % known->block_elements != 0)
+    fail(ErrorKind::InvalidArgument, "write", "tensor '", name, "' ", shape, " is no whole number of ",
+         known->name, " blocks");
   for (const Tensor& other : tensors_)
     if (other.name == name) fail(ErrorKind::InvalidArgument, "write", "tensor '", name, "' is there already");
-  tensors_.push_back({std::string(name), type, shape, bytes});
+  tensors_.push_back(
+      {std::string(name), type, shape, elements / known->block_elements * known->block_bytes, {}});
 }
 
-// Calls put(bytes) with the parts of the file in order.
-template <class F>
-void GgufWriter::emit(F&& put) const {
+void GgufWriter::add_tensor(std::string_view name, uint32_t type, const Shape& shape,
+                            std::span<const std::byte> bytes) {
+  add_tensor(name, type, shape);
+  Tensor& tensor = tensors_.back();
+  if (bytes.size() != tensor.size) {
+    const uint64_t expected = tensor.size;
+    tensors_.pop_back();
+    fail(ErrorKind::InvalidArgument, "write", "tensor '", name, "' ", shape, " of ", ggml_type(type)->name,
+         " takes ", expected, " bytes, got ", bytes.size());
+  }
+  tensor.bytes = bytes;
+}
+
+uint64_t GgufWriter::aligned(uint64_t size) const {
+  return static_cast<uint64_t>(round_up(static_cast<int64_t>(size), static_cast<int64_t>(alignment_)));
+}
+
+std::vector<std::byte> GgufWriter::head() const {
   std::vector<std::byte> head;
   append(head, "GGUF", 4);
   put_number(head, uint32_t{3});
@@ -142,9 +156,6 @@ void GgufWriter::emit(F&& put) const {
   put_number(head, uint64_t{keys_.size()});
   append(head, metadata_.data(), metadata_.size());
   uint64_t offset = 0;
-  const auto aligned = [&](uint64_t size) {
-    return static_cast<uint64_t>(round_up(static_cast<int64_t>(size), static_cast<int64_t>(alignment_)));
-  };
   for (const Tensor& tensor : tensors_) {
     put_text(head, tensor.name);
     put_number(head, static_cast<uint32_t>(tensor.shape.rank()));
@@ -152,38 +163,64 @@ void GgufWriter::emit(F&& put) const {
       put_number(head, static_cast<uint64_t>(tensor.shape[axis]));
     put_number(head, tensor.type);
     put_number(head, offset);
-    offset += aligned(tensor.bytes.size());
+    offset += aligned(tensor.size);
   }
   head.resize(aligned(head.size()));
-  put(std::span<const std::byte>(head));
+  return head;
+}
+
+uint64_t GgufWriter::data_bytes() const {
+  uint64_t sum = 0;
+  for (const Tensor& tensor : tensors_) sum += aligned(tensor.size);
+  return sum;
+}
+
+GgufWriter::BytesOf GgufWriter::own_bytes() const {
+  return [this](size_t index) { return tensors_[index].bytes; };
+}
+
+// Calls put(bytes) with the parts of the file in order.
+void GgufWriter::emit(const BytesOf& bytes_of,
+                      const std::function<void(std::span<const std::byte>)>& put) const {
+  put(head());
   const std::vector<std::byte> zeros(alignment_);
-  for (const Tensor& tensor : tensors_) {
-    put(tensor.bytes);
-    put(std::span(zeros).first(aligned(tensor.bytes.size()) - tensor.bytes.size()));
+  for (size_t i = 0; i < tensors_.size(); ++i) {
+    const std::span<const std::byte> bytes = bytes_of(i);
+    if (bytes.size() != tensors_[i].size)
+      fail(ErrorKind::InvalidArgument, "write", "tensor '", tensors_[i].name, "' takes ", tensors_[i].size,
+           " bytes, got ", bytes.size());
+    put(bytes);
+    put(std::span(zeros).first(aligned(bytes.size()) - bytes.size()));
   }
 }
 
 std::vector<std::byte> GgufWriter::to_bytes() const {
   std::vector<std::byte> out;
-  emit([&](std::span<const std::byte> part) { append(out, part.data(), part.size()); });
+  emit(own_bytes(), [&](std::span<const std::byte> part) { append(out, part.data(), part.size()); });
   return out;
 }
 
-void GgufWriter::write(const std::string& path) const {
+void GgufWriter::write(const std::string& path) const { write(path, own_bytes()); }
+
+void GgufWriter::write(const std::string& path, const BytesOf& bytes_of) const {
   const std::string partial = path + ".partial";
   const auto fail_io = [&](std::string_view what) {
     const int code = errno;
-    std::remove(partial.c_str());
     fail(ErrorKind::Io, "write", path, " ", what, ": ", std::strerror(code));
   };
-  const std::unique_ptr<std::FILE, int (*)(std::FILE*)> file(std::fopen(partial.c_str(), "wb"), std::fclose);
+  std::unique_ptr<std::FILE, int (*)(std::FILE*)> file(std::fopen(partial.c_str(), "wb"), std::fclose);
   if (file == nullptr) fail_io("cannot be created");
-  emit([&](std::span<const std::byte> part) {
-    if (!part.empty() && std::fwrite(part.data(), 1, part.size(), file.get()) != part.size())
-      fail_io("cannot be written");
-  });
-  if (std::fflush(file.get()) != 0) fail_io("cannot be written");
-  if (std::rename(partial.c_str(), path.c_str()) != 0) fail_io("cannot be put in place");
+  try {
+    emit(bytes_of, [&](std::span<const std::byte> part) {
+      if (!part.empty() && std::fwrite(part.data(), 1, part.size(), file.get()) != part.size())
+        fail_io("cannot be written");
+    });
+    if (std::fclose(file.release()) != 0) fail_io("cannot be written");
+    if (std::rename(partial.c_str(), path.c_str()) != 0) fail_io("cannot be put in place");
+  } catch (...) {
+    std::remove(partial.c_str());
+    throw;
+  }
 }
 
 }  // namespace beeswax::io

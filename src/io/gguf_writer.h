@@ -4,6 +4,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <span>
 #include <string>
 #include <string_view>
@@ -35,22 +36,33 @@ class BW_API GgufWriter {
   /// `type` is a number of tables/ggml_types.def; the bytes must live until the file is written.
   /// InvalidArgument for a name that is there already, or bytes that do not fit the shape.
   void add_tensor(std::string_view name, uint32_t type, const Shape& shape, std::span<const std::byte> bytes);
+  /// A tensor whose bytes come later, when the file is written.
+  void add_tensor(std::string_view name, uint32_t type, const Shape& shape);
 
   /// The whole file in memory.
   std::vector<std::byte> to_bytes() const;
+  /// What stands before the tensors' data, and how much that is.
+  std::vector<std::byte> head() const;
+  uint64_t data_bytes() const;
   /// To a file that appears under its name only once it is whole. Io where that fails.
   void write(const std::string& path) const;
+  /// The same; `bytes_of` is asked for each tensor in order, and its answer used before it is asked again, so
+  /// that a file larger than memory can be written. What it throws leaves no file.
+  using BytesOf = std::function<std::span<const std::byte>(size_t index)>;
+  void write(const std::string& path, const BytesOf& bytes_of) const;
 
  private:
   struct Tensor {
     std::string name;
     uint32_t type;
     Shape shape;
+    uint64_t size;
     std::span<const std::byte> bytes;
   };
   void begin(std::string_view key, GgufType type);
-  template <class F>
-  void emit(F&& put) const;
+  uint64_t aligned(uint64_t size) const;
+  void emit(const BytesOf& bytes_of, const std::function<void(std::span<const std::byte>)>& put) const;
+  BytesOf own_bytes() const;
 
   uint64_t alignment_;
   std::vector<std::string> keys_;

@@ -32,7 +32,11 @@ Make maker_of(const io::GgufFile& file) {
 }  // namespace
 
 std::unique_ptr<Model> load_model(const io::GgufFile& file, int64_t context) {
-  return maker_of(file)(Weights(file), context);
+  return load_model(Weights(file), context);
+}
+
+std::unique_ptr<Model> load_model(const Weights& weights, int64_t context) {
+  return maker_of(weights.file())(weights, context);
 }
 
 void check_model(const io::GgufFile& file) {

@@ -51,6 +51,9 @@ BW_API std::unique_ptr<Model> load_model(const io::GgufFile& file, int64_t conte
 BW_API void check_model(const io::GgufFile& file);
 
 class Weights;
+/// The same from weights that need not be a file's.
+BW_API std::unique_ptr<Model> load_model(const Weights& weights, int64_t context);
+
 #define BW_MODEL(Name, name, ...) std::unique_ptr<Model> make_##name(const Weights& weights, int64_t context);
 #include "tables/models.def"
 

@@ -39,7 +39,7 @@ nn::Weight Weights::part_of(const io::GgufTensor& tensor, const Shape& shape, in
   const int64_t rows = tensor.shape.elem_count() / tensor.shape[tensor.shape.rank() - 1];
   const size_t row_bytes = tensor.bytes.size() / static_cast<size_t>(rows);
   const auto count = static_cast<size_t>(shape.elem_count() / shape[shape.rank() - 1]);
-  const auto bytes = tensor.bytes.subspan(static_cast<size_t>(first) * row_bytes, count * row_bytes);
+  const auto bytes = bytes_of(tensor, static_cast<size_t>(first) * row_bytes, count * row_bytes);
   if (tensor.type->quant) return nn::Weight(QTensor::from_bytes(bytes, shape, *tensor.type->quant));
   return nn::Weight(Tensor::from_bytes(bytes, shape, *tensor.type->dtype).to_dtype(DType::F32));
 }

@@ -4,6 +4,7 @@
 
 #include <optional>
 #include <set>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -16,11 +17,14 @@ namespace beeswax::models {
 /// Unsupported where the tensor's type or byte order cannot be computed with.
 void check_tensor(const io::GgufFile& file, const io::GgufTensor& tensor);
 
-class Weights {
+class BW_API Weights {
  public:
   /// What is read: everything, or to check a file only vectors, while matrices stay undefined.
   enum class Read { All, Vectors };
   explicit Weights(const io::GgufFile& file, Read read = Read::All) : file_(file), read_(read) {}
+  virtual ~Weights() = default;
+  Weights(const Weights&) = delete;
+  Weights& operator=(const Weights&) = delete;
 
   const io::GgufFile& file() const { return file_; }
   bool has(const std::string& name) const { return file_.find_tensor(name) != nullptr; }
@@ -38,6 +42,13 @@ class Weights {
   /// Unsupported where the file holds tensors that were never asked for: it is of a kind that would not be
   /// computed as it was meant.
   void check_all_used() const;
+
+ protected:
+  /// `count` bytes of a tensor from `first` on, whole blocks; good until the next call.
+  virtual std::span<const std::byte> bytes_of(const io::GgufTensor& tensor, size_t first,
+                                              size_t count) const {
+    return tensor.bytes.subspan(first, count);
+  }
 
  private:
   const io::GgufTensor& find(const std::string& name, const Shape& shape) const;

@@ -5,6 +5,8 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
+#include <cstdio>
 #include <cstring>
 #include <limits>
 #include <string>
@@ -301,6 +303,28 @@ TEST(Gguf, WrongKindsOfValuesAreNamed) {
   expect_error(ErrorKind::InvalidArgument, "'text' is there already", [&] { writer.set_u32("text", 1); });
   expect_error(ErrorKind::InvalidArgument, "takes 4 bytes, got 0",
                [&] { writer.add_tensor("t", 0, {1}, {}); });
+}
+
+TEST(Gguf, TensorsCanComeWhenTheFileIsWritten) {
+  const std::string path = testing::TempDir() + "gguf-written-late.gguf";
+  const std::vector<float> values = {1, 2, 3, 4, 5, 6};
+  const auto bytes = std::as_bytes(std::span(values));
+  GgufWriter late, early;
+  late.add_tensor("a", 0, {2});
+  late.add_tensor("b", 0, {2, 2});
+  early.add_tensor("a", 0, {2}, bytes.first(8));
+  early.add_tensor("b", 0, {2, 2}, bytes.subspan(8));
+  EXPECT_EQ(late.data_bytes(), 64u);
+  late.write(path, [&](size_t index) { return index == 0 ? bytes.first(8) : bytes.subspan(8); });
+  const std::vector<std::byte> expected = early.to_bytes();
+  const std::vector<std::byte> head = late.head();
+  EXPECT_EQ(head.size() + late.data_bytes(), expected.size());
+  EXPECT_TRUE(std::equal(head.begin(), head.end(), expected.begin()));
+  const os::MappedFile file(path);
+  EXPECT_TRUE(std::equal(file.bytes().begin(), file.bytes().end(), expected.begin(), expected.end()));
+  expect_error(ErrorKind::InvalidArgument, "'b' takes 16 bytes, got 8",
+               [&] { late.write(path, [&](size_t) { return bytes.first(8); }); });
+  std::remove(path.c_str());
 }
 
 }  // namespace

@@ -5,6 +5,7 @@
 #include <cstdlib>
 #include <string>
 
+#include "beeswax/export.h"
 #include "core/fail.h"
 
 namespace beeswax::cpu {
@@ -49,7 +50,8 @@ Isa best_isa() {
   return level;
 }
 
-Isa isa() { return current().load(std::memory_order_relaxed); }
+// The ceilings beside the command ask too (bench/loops.cc).
+BW_API Isa isa() { return current().load(std::memory_order_relaxed); }
 
 void set_isa(Isa level) {
   if (level > best_isa())
@@ -69,7 +71,7 @@ std::string_view isa_name(Isa level) {
   return "base";
 }
 
-bool has_vnni() {
+BW_API bool has_vnni() {
 #if defined(BW_ISA_LEVELS)
   static const bool vnni = __builtin_cpu_supports("avx512vnni") != 0;
   return vnni;

@@ -5,6 +5,8 @@
 #include <cstddef>
 #include <string>
 
+#include "beeswax/export.h"
+
 namespace beeswax::os {
 
 /// BEESWAX_THREADS, or else the processors this process may run on, counting one per physical core.
@@ -15,7 +17,7 @@ int default_threads();
 std::string cpu_name();
 
 /// Size of the last-level cache in bytes (8 MiB where the system does not say).
-size_t last_level_cache_bytes();
+BW_API size_t last_level_cache_bytes();
 
 /// Tells the processor that this is a spin-wait loop.
 inline void cpu_relax() {
