@@ -1,0 +1,137 @@
+# SPDX-License-Identifier: Apache-2.0
+"""beeswax quantize and beeswax bench model: what they write and print, and what they say to mistakes."""
+import json
+import os
+import struct
+import subprocess
+import sys
+import tempfile
+import unittest
+
+BEESWAX = sys.argv.pop(1)
+
+
+def run(*arguments):
+    return subprocess.run([BEESWAX, *arguments], capture_output=True, text=True, check=False)
+
+
+def text(value):
+    raw = value.encode()
+    return struct.pack("<Q", len(raw)) + raw
+
+
+def write_gguf(path, tensors):
+    """A GGUF file of f32 tensors {name: shape, outermost axis first} whose values follow from their places."""
+    head = b"GGUF" + struct.pack("<IQQ", 3, len(tensors), 1)
+    head += text("general.architecture") + struct.pack("<I", 8) + text("llama")
+    data = b""
+    for name, shape in tensors.items():
+        count = 1
+        for size in shape:
+            count *= size
+        head += text(name) + struct.pack("<I", len(shape))
+        head += b"".join(struct.pack("<Q", size) for size in reversed(shape))
+        head += struct.pack("<IQ", 0, len(data))
+        data += struct.pack(f"<{count}f", *((i * 37 % 101 - 50) / 50 for i in range(count)))
+        data += bytes(-len(data) % 32)
+    with open(path, "wb") as file:
+        file.write(head + bytes(-len(head) % 32) + data)
+
+
+class Commands(unittest.TestCase):
+    def setUp(self):
+        self.folder = tempfile.TemporaryDirectory()
+        self.source = os.path.join(self.folder.name, "in.gguf")
+        self.out = os.path.join(self.folder.name, "out.gguf")
+        write_gguf(self.source, {"token_embd.weight": [8, 256], "blk.0.attn_v.weight": [16, 512],
+                                 "blk.0.ffn_up.weight": [16, 96], "output_norm.weight": [256]})
+
+    def tearDown(self):
+        self.folder.cleanup()
+
+    def refused(self, status, message, *arguments):
+        done = run(*arguments)
+        self.assertEqual(done.returncode, status, done.stderr)
+        self.assertIn(message, done.stderr)
+        self.assertEqual(sorted(os.listdir(self.folder.name)), ["in.gguf"])
+
+    def test_quantize(self):
+        done = run("quantize", self.source, self.out, "--type", "q4_k_m")
+        self.assertEqual(done.returncode, 0, done.stderr)
+        # q6_k (tied), q6_k, q5_0 in place of q4_k, f32
+        size = 8 * 210 + 32 * 210 + 16 * 3 * 22 + 256 * 4
+        self.assertIn(f"{size / 1024:.2f} KiB from", done.stdout)
+        self.assertIn(f"{8 * size / (2048 + 8192 + 1536 + 256):.2f} bits per weight", done.stdout)
+        self.assertIn("blk.0.ffn_up.weight becomes q5_0: its rows of 96 are no whole blocks of q4_k", done.stderr)
+        self.assertEqual(len([line for line in done.stderr.splitlines() if "/4  " in line]), 4)
+        seen = json.loads(run("inspect", self.out, "--json").stdout)
+        self.assertEqual([t["type"] for t in seen["tensors"]], ["q6_k", "q6_k", "q5_0", "f32"])
+        self.assertEqual(seen["metadata"]["general.file_type"]["value"], "15")
+
+    def test_json(self):
+        done = run("quantize", self.source, self.out, "--type", "q8_0", "--json", "--threads", "2")
+        self.assertEqual(done.returncode, 0, done.stderr)
+        out = json.loads(done.stdout)
+        self.assertEqual(out["bytes"], (8 * 8 + 16 * 16 + 16 * 3) * 34 + 256 * 4)
+        self.assertEqual(out["bytes_before"], 4 * (2048 + 8192 + 1536 + 256))
+        self.assertAlmostEqual(out["bits_per_weight"], 8 * out["bytes"] / (2048 + 8192 + 1536 + 256))
+        self.assertEqual(out["threads"], 2)
+        self.assertEqual([t["type"] for t in out["tensors"]], ["q8_0", "q8_0", "q8_0", "f32"])
+
+    def test_mistakes_of_quantize(self):
+        self.refused(2, "known: f32, f16", "quantize", self.source, self.out, "--type", "q9")
+        self.refused(2, "is the file that is read", "quantize", self.source, self.source, "--type", "q8_0")
+        self.refused(2, "--embedding q9", "quantize", self.source, self.out, "--type", "q8_0", "--embedding", "q9")
+        self.refused(2, "--type is required", "quantize", self.source, self.out)
+        self.refused(6, "absent", "quantize", self.source + "absent", self.out, "--type", "q8_0")
+        self.refused(6, "absent", "quantize", self.source, self.out, "--type", "q4_k", "--imatrix",
+                     self.source + "absent")
+        self.refused(7, "no importance matrix", "quantize", self.source, self.out, "--type", "q4_k", "--imatrix",
+                     self.source)
+        self.assertEqual(run("quantize", self.source, self.out, "--type", "q8_0").returncode, 0)
+        again = run("quantize", self.out, self.out + "2", "--type", "q4_0")
+        self.assertEqual(again.returncode, 3)
+        self.assertIn("--allow-requantize", again.stderr)
+        self.assertEqual(
+            run("quantize", self.out, self.out + "2", "--type", "q4_0", "--allow-requantize").returncode, 0)
+
+    def test_mistakes_of_bench(self):
+        self.refused(2, "give either a model file, or --arch", "bench", "model")
+        self.refused(2, "give either a model file, or --arch", "bench", "model", self.source, "--arch", "llama-1b")
+        self.refused(2, "known: llama-1b", "bench", "model", "--arch", "llama-2")
+        self.refused(2, "known: f32", "bench", "model", "--arch", "llama-1b", "--type", "q9")
+        self.refused(2, "leaves nothing to measure", "bench", "model", "--arch", "llama-1b", "-p", "0", "-n", "0")
+        self.refused(3, "this version", "bench", "model", "--arch", "llama-1b", "--device", "cuda")
+        self.refused(6, "absent", "bench", "model", self.source + "absent")
+        self.refused(7, "in.gguf", "bench", "model", self.source)
+
+    def test_bench(self):
+        model = os.path.join(os.path.dirname(__file__), "..", "..", "..", "shared", "models",
+                             "stories260K-q8_0.gguf")
+        if not os.path.exists(model):
+            self.skipTest("no ../shared/models/stories260K-q8_0.gguf")
+        done = run("bench", "model", model, "-p", "16,8", "-n", "4", "--repeat", "2", "--json")
+        self.assertEqual(done.returncode, 0, done.stderr)
+        out = json.loads(done.stdout)
+        self.assertEqual([(t["test"], t["tokens"], len(t["seconds"])) for t in out],
+                         [("pp16", 16, 2), ("pp8", 8, 2), ("tg4", 4, 2)])
+        for test in out:
+            self.assertEqual(test["parameters"], 260032)
+            rates = [test["tokens"] / seconds for seconds in test["seconds"]]
+            self.assertAlmostEqual(test["tokens_per_second"] / (sum(rates) / 2), 1)
+            self.assertGreater(test["floor_tokens_per_second"], 0)
+            self.assertGreater(test["share_of_floor"], 0)
+        table = run("bench", "model", model, "-p", "8", "-n", "0", "--repeat", "1").stdout.splitlines()
+        self.assertEqual(len(table), 3)
+        self.assertEqual(len({len(line) for line in table}), 1)
+        self.assertIn("| pp8 |", " ".join(table[2].split()))
+
+    def test_help_has_examples(self):
+        for command in (["quantize"], ["bench"], ["bench", "model"], ["devices"], ["inspect"], ["run"]):
+            done = run(*command, "--help")
+            self.assertEqual(done.returncode, 0)
+            self.assertIn("Examples:\n  beeswax " + command[0], done.stdout)
+
+
+if __name__ == "__main__":
+    unittest.main()
