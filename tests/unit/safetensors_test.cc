@@ -6,6 +6,7 @@
 #include <gtest/gtest.h>
 
 #include <cstring>
+#include <deque>
 #include <filesystem>
 #include <fstream>
 #include <nlohmann/json.hpp>
@@ -40,8 +41,9 @@ std::vector<std::byte> file_of(std::string_view header, size_t data) {
 }
 
 std::shared_ptr<const SafetensorsFile> read(std::string_view header, size_t data) {
-  const std::vector<std::byte> bytes = file_of(header, data);
-  return SafetensorsFile::from_bytes(bytes, "test.safetensors");
+  static std::deque<std::vector<std::byte>> files;  // which the files refer to
+  files.push_back(file_of(header, data));
+  return SafetensorsFile::from_bytes(files.back(), "test.safetensors");
 }
 
 TEST(Safetensors, EveryTypeThatThePythonPackageWrites) {
