@@ -137,6 +137,12 @@ inline const int beeswax_mutant = std::getenv("BEESWAX_MUTANT") == nullptr ? 0 :
 """
 
 
+def wide_only(mutant):
+    """Whether dtypes of 16 and 8 bits do not show the change: because they round, or have an expression of their own."""
+    own = mutant.column.column == "expr" and mutant.row.has("half") and mutant.row["half"] not in NOTHING
+    return own or (mutant.row["Name"], mutant.new) in ROUNDING_ONLY
+
+
 def expected_tests(column, row, listed, dtypes, wide_only=False):
     """The listed tests that look at this row, as {dtype it computes, or "": tests}; one of each must go red."""
     pattern = re.compile("(?:^|/|\\.)" + column.tests.replace("{Name}", re.escape(row["Name"])) + "$")
@@ -193,7 +199,7 @@ def play_expressions(columns, scratch, jobs, dtypes, header):
         return len(found), 0, ["the changed tree does not build:\n" + failure[-6000:]]
     listed = {program: list_tests(scratch, program) for program in programs}
     expected = {mutant.number: expected_tests(mutant.column, mutant.row, listed[mutant.column.program], dtypes,
-                                              (mutant.row["Name"], mutant.new) in ROUNDING_ONLY) for mutant in found}
+                                              wide_only(mutant)) for mutant in found}
     looking = {number: [test for tests in groups.values() for test in tests] for number, groups in expected.items()}
     complaints, count = [], 0
     with concurrent.futures.ThreadPoolExecutor(jobs) as pool:
