@@ -2,9 +2,9 @@
 #include "text/bpe.h"
 
 #include <array>
-#include <queue>
 
 #include "core/fail.h"
+#include "text/join_pairs.h"
 #include "text/utf8.h"
 
 namespace beeswax::text {
@@ -37,19 +37,6 @@ const ByteTable& byte_table() {
   static const ByteTable table;
   return table;
 }
-
-struct Symbol {
-  std::string_view text;
-  int32_t before, after;
-};
-
-struct Pair {
-  int32_t left, right, rank;
-  size_t size;
-  bool operator<(const Pair& other) const {
-    return rank != other.rank ? rank > other.rank : left > other.left;
-  }
-};
 
 }  // namespace
 
@@ -101,40 +88,16 @@ void BpeTokenizer::encode_word(std::string_view word, std::vector<int32_t>& ids)
   const std::string printable = bytes_to_printable(word);
   if (whole_words_)
     if (const auto id = vocabulary().find(printable)) return ids.push_back(*id);
-  std::vector<Symbol> symbols;
-  for (std::string_view rest = printable; !rest.empty();) {
-    const uint32_t length = utf8_decode(rest).length;
-    const auto at = static_cast<int32_t>(symbols.size());
-    symbols.push_back({rest.substr(0, length), at - 1, at + 1});
-    rest.remove_prefix(length);
-  }
-  symbols.back().after = -1;
-  const auto at = [&](int32_t i) -> Symbol& { return symbols[static_cast<size_t>(i)]; };
-  std::priority_queue<Pair> queue;
+  std::vector<Symbol> symbols = symbols_of(printable);
   std::string key;
-  const auto offer = [&](int32_t left, int32_t right) {
-    if (left < 0 || right < 0) return;
-    key.assign(at(left).text).append(" ").append(at(right).text);
-    if (const auto it = ranks_.find(key); it != ranks_.end())
-      queue.push({left, right, it->second, at(left).text.size() + at(right).text.size()});
-  };
-  for (int32_t i = 1; i < static_cast<int32_t>(symbols.size()); ++i) offer(i - 1, i);
-  while (!queue.empty()) {
-    const Pair pair = queue.top();
-    queue.pop();
-    Symbol& left = at(pair.left);
-    Symbol& right = at(pair.right);
-    if (left.text.empty() || right.text.empty() || left.text.size() + right.text.size() != pair.size)
-      continue;
-    left.text = {left.text.data(), pair.size};
-    left.after = right.after;
-    right.text = {};
-    if (left.after >= 0) at(left.after).before = pair.left;
-    offer(left.before, pair.left);
-    offer(pair.left, left.after);
-  }
-  for (int32_t i = 0; i >= 0; i = at(i).after) {
-    const auto id = vocabulary().find(at(i).text);
+  join_pairs(symbols, [&](std::string_view left, std::string_view right) -> std::optional<int32_t> {
+    key.assign(left).append(" ").append(right);
+    const auto it = ranks_.find(key);
+    return it == ranks_.end() ? std::nullopt : std::optional(-it->second);  // the first merges come first
+  });
+  for (const Symbol& symbol : symbols) {
+    if (symbol.text.empty()) continue;
+    const auto id = vocabulary().find(symbol.text);
     if (id) {
       ids.push_back(*id);
     } else if (vocabulary().special().unknown >= 0) {

@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "text/spm.h"
 
-#include <queue>
-
 #include "core/fail.h"
+#include "text/join_pairs.h"
 #include "text/utf8.h"
 
 namespace beeswax::text {
@@ -11,22 +10,6 @@ namespace {
 
 constexpr std::string_view kSpace = "\xe2\x96\x81";      // U+2581
 constexpr std::string_view kUnknown = " \xe2\x81\x87 ";  // how SentencePiece shows an unknown piece
-
-// A run of the text that is one piece so far; a list in text order.
-struct Symbol {
-  std::string_view text;
-  int32_t before, after;  // -1 at the ends
-};
-
-// Two neighbours that would make a piece. Stale once either has changed its length.
-struct Pair {
-  int32_t left, right;
-  float score;
-  size_t size;
-  bool operator<(const Pair& other) const {
-    return score != other.score ? score < other.score : left > other.left;
-  }
-};
 
 // Only ordinary pieces are made by joining; unused ones count while joining and are taken apart by nobody.
 bool joins(PieceKind kind) { return kind == PieceKind::Normal || kind == PieceKind::Unused; }
@@ -57,41 +40,15 @@ SpmTokenizer::SpmTokenizer(Vocabulary vocabulary) : Tokenizer(std::move(vocabula
 
 void SpmTokenizer::encode_part(std::string_view text, bool first, std::vector<int32_t>& ids) const {
   const std::string escaped = escape(text, first && vocabulary().special().add_space_prefix);
-  std::vector<Symbol> symbols;
-  for (std::string_view rest = escaped; !rest.empty();) {
-    const uint32_t length = utf8_decode(rest).length;
-    const auto at = static_cast<int32_t>(symbols.size());
-    symbols.push_back({rest.substr(0, length), at - 1, at + 1});
-    rest.remove_prefix(length);
-  }
-  if (symbols.empty()) return;
-  symbols.back().after = -1;
-  const auto at = [&](int32_t i) -> Symbol& { return symbols[static_cast<size_t>(i)]; };
-
-  std::priority_queue<Pair> queue;
-  const auto offer = [&](int32_t left, int32_t right) {
-    if (left < 0 || right < 0) return;
-    const std::string_view joined(at(left).text.data(), at(left).text.size() + at(right).text.size());
-    const auto id = vocabulary().find(joined);
-    if (!id || !joins(vocabulary().piece(*id).kind)) return;
-    queue.push({left, right, vocabulary().piece(*id).score, joined.size()});
-  };
-  for (int32_t i = 1; i < static_cast<int32_t>(symbols.size()); ++i) offer(i - 1, i);
-  while (!queue.empty()) {
-    const Pair pair = queue.top();
-    queue.pop();
-    Symbol& left = at(pair.left);
-    Symbol& right = at(pair.right);
-    if (left.text.empty() || right.text.empty() || left.text.size() + right.text.size() != pair.size)
-      continue;
-    left.text = {left.text.data(), pair.size};
-    left.after = right.after;
-    right.text = {};
-    if (left.after >= 0) at(left.after).before = pair.left;
-    offer(left.before, pair.left);
-    offer(pair.left, left.after);
-  }
-  for (int32_t i = 0; i >= 0; i = at(i).after) add_piece(at(i).text, ids);
+  std::vector<Symbol> symbols = symbols_of(escaped);
+  join_pairs(symbols, [&](std::string_view left, std::string_view right) -> std::optional<float> {
+    // They are neighbours in the text.
+    const auto id = vocabulary().find({left.data(), left.size() + right.size()});
+    if (!id || !joins(vocabulary().piece(*id).kind)) return std::nullopt;
+    return vocabulary().piece(*id).score;
+  });
+  for (const Symbol& symbol : symbols)
+    if (!symbol.text.empty()) add_piece(symbol.text, ids);
 }
 
 void SpmTokenizer::add_piece(std::string_view text, std::vector<int32_t>& ids) const {
