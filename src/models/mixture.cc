@@ -9,21 +9,28 @@
 namespace beeswax::models {
 namespace {
 
-// Numbers of tables/ggml_types.def.
+// The number of a type in files, by its name there.
+consteval uint32_t number_of(std::string_view type) {
+#define BW_GGML_TYPE(id, name, ...) \
+  if (type == #name) return id;
+#include "tables/ggml_types.def"
+  throw "no such type";
+}
+
 enum Type : uint32_t {
-  F32 = 0,
-  F16 = 1,
-  Q4_0 = 2,
-  Q4_1 = 3,
-  Q5_0 = 6,
-  Q5_1 = 7,
-  Q8_0 = 8,
-  Q2_K = 10,
-  Q3_K = 11,
-  Q4_K = 12,
-  Q5_K = 13,
-  Q6_K = 14,
-  BF16 = 30,
+  F32 = number_of("f32"),
+  F16 = number_of("f16"),
+  Q4_0 = number_of("q4_0"),
+  Q4_1 = number_of("q4_1"),
+  Q5_0 = number_of("q5_0"),
+  Q5_1 = number_of("q5_1"),
+  Q8_0 = number_of("q8_0"),
+  Q2_K = number_of("q2_k"),
+  Q3_K = number_of("q3_k"),
+  Q4_K = number_of("q4_k"),
+  Q5_K = number_of("q5_k"),
+  Q6_K = number_of("q6_k"),
+  BF16 = number_of("bf16"),
 };
 
 constexpr Mixture kMixtures[] = {
