@@ -52,7 +52,6 @@ class ChunkInput {
     conversion_(from, widened, count);
     return widened;
   }
-  bool in_place(bool dense) const { return base_ != nullptr && dense && conversion_ == nullptr; }
 
  private:
   static constexpr int64_t kMostChunk = 1024;

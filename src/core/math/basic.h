@@ -363,6 +363,10 @@ template <Floating T>
 BW_FN T at_most(T x, T high) {
   return high < x ? high : x;
 }
+template <Floating T>
+BW_FN T at_least(T x, T low) {
+  return x < low ? low : x;
+}
 
 /// An unevaluated sum; `low` is small beside `high`.
 template <Floating T>

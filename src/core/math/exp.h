@@ -83,8 +83,8 @@ BW_FN constexpr T scaled_exp_unit() {
 }
 template <Floating T>
 BW_FN T scaled_exp(T x) {
-  const T low = pick<T>(-104.0f, -746.0);
-  const auto e = exp_parts<static_cast<int>(Fp<T>::kBias) + kScaledExp<T>>(low > x ? low : x);
+  const auto e =
+      exp_parts<static_cast<int>(Fp<T>::kBias) + kScaledExp<T>>(at_least(x, pick<T>(-104.0f, -746.0)));
   const T power = from_bits<T>(static_cast<Bits<T>>(e.k.raw) << Fp<T>::kMantissa);
   return fma(power, e.q, power);
 }

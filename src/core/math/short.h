@@ -27,7 +27,6 @@ BW_FN float expm1_short(float x) {
   const float power = from_bits<float>(e.k.raw << 23);
   return fma(power, e.q, power - 1.0f);
 }
-BW_FN float at_least(float x, float low) { return x < low ? low : x; }
 
 /// e^x.
 BW_FN float exp_short(float x) {

@@ -8,6 +8,7 @@
 #include <type_traits>
 
 #include "backends/cpu/kernels/reduce.h"
+#include "backends/cpu/kernels/register.h"
 #include "beeswax/half.h"
 #include "beeswax/portable.h"
 #include "core/math/basic.h"
@@ -18,25 +19,6 @@
 
 namespace beeswax::cpu::BW_ISA {
 namespace {
-
-#if defined(__AVX512F__)
-constexpr int kRegister = 64;
-#elif defined(__AVX2__)
-constexpr int kRegister = 32;
-#else
-constexpr int kRegister = 16;
-#endif
-
-// Of numbers only, so that narrow floats choose among load_widened's overloads without an error.
-template <class A>
-struct RegisterOf {};
-template <class A>
-  requires std::is_arithmetic_v<A>
-struct RegisterOf<A> {
-  typedef A type __attribute__((vector_size(kRegister)));
-};
-template <class A>
-using Register = typename RegisterOf<A>::type;
 
 template <class A>
 BW_FN Register<A> load_widened(const A* x) {

@@ -7,6 +7,7 @@
 #include <type_traits>
 #include <utility>
 
+#include "backends/cpu/kernels/register.h"
 #include "beeswax/half.h"
 #include "beeswax/portable.h"
 
@@ -17,32 +18,10 @@
 namespace beeswax::cpu::BW_ISA {
 namespace {
 
-#if defined(BW_ISA_v4)
-constexpr int kVectorBytes = 64;
-#elif defined(BW_ISA_v3)
-constexpr int kVectorBytes = 32;
-#else
-constexpr int kVectorBytes = 16;
-#endif
-
 template <class T>
-struct VecOf;
-// may_alias is not needed: loads and stores go through memcpy.
-#define BW_VEC_OF(T)                                           \
-  template <>                                                  \
-  struct VecOf<T> {                                            \
-    typedef T type __attribute__((vector_size(kVectorBytes))); \
-  };
-BW_VEC_OF(float)
-BW_VEC_OF(double)
-BW_VEC_OF(uint32_t)
-BW_VEC_OF(uint64_t)
-#undef BW_VEC_OF
-
+using Vec = Register<T>;
 template <class T>
-using Vec = typename VecOf<T>::type;
-template <class T>
-constexpr int kLanes = kVectorBytes / static_cast<int>(sizeof(T));
+constexpr int kLanes = kRegister / static_cast<int>(sizeof(T));
 
 template <class T>
 BW_FN Vec<T> load(const T* from) {
