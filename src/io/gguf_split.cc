@@ -86,6 +86,11 @@ void GgufFile::append_parts() {
   if (total != static_cast<int64_t>(tensors_.size()))
     refuse(name_, join_text("has ", total, " tensors in ", count, " parts by its metadata, but ",
                             tensors_.size(), " are there"));
+  // What is whole must not say that it is a part: a file with a copy of these metadata would be taken for
+  // one.
+  std::erase_if(metadata_, [](const auto& value) { return value.first.starts_with("split."); });
+  keys_.clear();
+  for (size_t i = 0; i < metadata_.size(); ++i) keys_.emplace(metadata_[i].first, i);
 }
 
 void GgufFile::append(const GgufFile& part, int64_t number) {

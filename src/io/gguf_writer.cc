@@ -3,12 +3,11 @@
 
 #include <algorithm>
 #include <bit>
-#include <cstdio>
 #include <cstring>
-#include <memory>
 
 #include "core/divide.h"
 #include "core/fail.h"
+#include "io/file_writer.h"
 #include "io/gguf.h"
 
 namespace beeswax::io {
@@ -203,24 +202,9 @@ std::vector<std::byte> GgufWriter::to_bytes() const {
 void GgufWriter::write(const std::string& path) const { write(path, own_bytes()); }
 
 void GgufWriter::write(const std::string& path, const BytesOf& bytes_of) const {
-  const std::string partial = path + ".partial";
-  const auto fail_io = [&](std::string_view what) {
-    const int code = errno;
-    fail(ErrorKind::Io, "write", path, " ", what, ": ", std::strerror(code));
-  };
-  std::unique_ptr<std::FILE, int (*)(std::FILE*)> file(std::fopen(partial.c_str(), "wb"), std::fclose);
-  if (file == nullptr) fail_io("cannot be created");
-  try {
-    emit(bytes_of, [&](std::span<const std::byte> part) {
-      if (!part.empty() && std::fwrite(part.data(), 1, part.size(), file.get()) != part.size())
-        fail_io("cannot be written");
-    });
-    if (std::fclose(file.release()) != 0) fail_io("cannot be written");
-    if (std::rename(partial.c_str(), path.c_str()) != 0) fail_io("cannot be put in place");
-  } catch (...) {
-    std::remove(partial.c_str());
-    throw;
-  }
+  FileWriter file(path);
+  emit(bytes_of, [&](std::span<const std::byte> part) { file.put(part); });
+  file.finish();
 }
 
 }  // namespace beeswax::io

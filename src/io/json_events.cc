@@ -90,6 +90,14 @@ void read_json(std::string_view text, int deepest, JsonHandler& handler) {
   nlohmann::json::sax_parse(text.begin(), text.end(), &events);
 }
 
+std::string json_text(std::string_view text) {
+  try {
+    return nlohmann::json(text).dump();
+  } catch (const nlohmann::json::exception&) {
+    fail(ErrorKind::InvalidArgument, "write", "'", shown_name(text), "' is not UTF-8");
+  }
+}
+
 std::string shown_name(std::string_view name) {
   std::string out;
   for (const char c : name.substr(0, kShownName))

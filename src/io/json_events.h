@@ -48,6 +48,9 @@ class JsonHandler {
 /// not UTF-8, nested deeper than `deepest`, or names something twice.
 void read_json(std::string_view text, int deepest, JsonHandler& handler);
 
+/// Text as JSON, quotes included. InvalidArgument where it is not UTF-8.
+std::string json_text(std::string_view text);
+
 /// A name from a file as a message shows it: cut where it is long, without control characters.
 std::string shown_name(std::string_view name);
 

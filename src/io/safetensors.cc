@@ -16,7 +16,6 @@ namespace {
 
 static_assert(std::endian::native == std::endian::little, "elements are used as they lie in the file");
 
-constexpr uint64_t kLongestHeader = 100'000'000;  // as the format's own library has it
 constexpr std::string_view kIndexName = "model.safetensors.index.json";
 constexpr std::string_view kFileName = "model.safetensors";
 constexpr int kDeepestIndex = 8;
@@ -109,8 +108,8 @@ void SafetensorsFile::read(std::span<const std::byte> bytes, const std::string& 
   ByteReader in(file, bytes);
   if (in.left() < 8) in.refuse("is ", in.left(), " bytes long: it is not a safetensors file");
   const auto length = in.number<uint64_t>("the length of the header");
-  if (length > kLongestHeader)
-    in.refuse("claims a header of ", length, " bytes, more than ", kLongestHeader,
+  if (length > kLongestSafetensorsHeader)
+    in.refuse("claims a header of ", length, " bytes, more than ", kLongestSafetensorsHeader,
               ": it is not a safetensors file");
   const std::string_view json = text_of(in.take(length, "the header"));
   const auto data = bytes.subspan(in.at());
@@ -134,8 +133,9 @@ void SafetensorsFile::read_mapped(const std::string& path) {
 void SafetensorsFile::read_index(const std::string& path) {
   const os::MappedFile index(path);
   IndexReader reader(path);
-  if (index.bytes().size() > kLongestHeader)
-    reader.refuse("is ", index.bytes().size(), " bytes long; an index has at most ", kLongestHeader);
+  if (index.bytes().size() > kLongestSafetensorsHeader)
+    reader.refuse("is ", index.bytes().size(), " bytes long; an index has at most ",
+                  kLongestSafetensorsHeader);
   read_json(text_of(index.bytes()), kDeepestIndex, reader);
   const std::filesystem::path folder = std::filesystem::path(path).parent_path();
   for (const auto& [file, names] : reader.files()) {

@@ -18,6 +18,9 @@
 
 namespace beeswax::io {
 
+/// Bytes of a header, as the format's own library has it.
+inline constexpr uint64_t kLongestSafetensorsHeader = 100'000'000;
+
 /// An element type of safetensors files (tables/safetensors_types.def).
 struct SafetensorsType {
   std::string_view name;

@@ -1,0 +1,37 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "io/file_writer.h"
+
+#include <cerrno>
+#include <system_error>
+
+#include "core/fail.h"
+
+namespace beeswax::io {
+
+FileWriter::FileWriter(const std::string& path)
+    : path_(path), partial_(path + ".partial"), file_(std::fopen(partial_.c_str(), "wb")) {
+  if (file_ == nullptr) fail_io("cannot be created");
+}
+
+FileWriter::~FileWriter() {
+  if (file_ == nullptr) return;
+  file_.reset();
+  std::remove(partial_.c_str());
+}
+
+void FileWriter::put(std::span<const std::byte> bytes) {
+  if (!bytes.empty() && std::fwrite(bytes.data(), 1, bytes.size(), file_.get()) != bytes.size())
+    fail_io("cannot be written");
+}
+
+void FileWriter::finish() {
+  if (std::fflush(file_.get()) != 0) fail_io("cannot be written");
+  if (std::rename(partial_.c_str(), path_.c_str()) != 0) fail_io("cannot be put in place");
+  file_.reset();
+}
+
+void FileWriter::fail_io(std::string_view what) const {
+  fail(ErrorKind::Io, "write", path_, " ", what, ": ", std::generic_category().message(errno));
+}
+
+}  // namespace beeswax::io
