@@ -5,6 +5,7 @@
 // bound, not bits, but a row's result depends neither on the other rows nor on the number of threads.
 #pragma once
 
+#include <memory>
 #include <span>
 #include <string>
 
@@ -50,6 +51,9 @@ class BW_API QTensor {
   Tensor forward(const Tensor& x) const;
 
  private:
+  friend BW_API QTensor qtensor_from_shared_bytes(std::span<const std::byte> bytes,
+                                                  std::shared_ptr<const void> owner, const Shape& shape,
+                                                  QuantType type);
   QTensor(Tensor blocks, const Shape& shape, QuantType type)
       : blocks_(std::move(blocks)), shape_(shape), type_(type) {}
 

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "core/storage.h"
 
+#include <utility>
+
 #include "core/small_pool.h"
 
 namespace beeswax {
@@ -15,8 +17,20 @@ detail::Ref<Storage> Storage::make(void* data, size_t bytes, const Device& devic
   return detail::Ref<Storage>(new (SmallPool<Storage>::take()) Storage(data, bytes, device, free));
 }
 
+detail::Ref<Storage> Storage::borrow(std::span<const std::byte> bytes, std::shared_ptr<const void> owner) {
+  auto kept = std::make_unique<const std::shared_ptr<const void>>(std::move(owner));
+  detail::Ref<Storage> storage =
+      make(const_cast<std::byte*>(bytes.data()), bytes.size(), Device::cpu(), nullptr);
+  storage->owner_ = kept.release();
+  return storage;
+}
+
 void Storage::dispose() const {
-  free_(data_, bytes_, device_);
+  if (owner_ != nullptr) {
+    delete owner_;
+  } else {
+    free_(data_, bytes_, device_);
+  }
   auto* self = const_cast<Storage*>(this);
   self->~Storage();
   SmallPool<Storage>::give(self);

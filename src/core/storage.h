@@ -7,6 +7,8 @@
 #include <atomic>
 #include <cstddef>
 #include <cstdint>
+#include <memory>
+#include <span>
 
 #include "beeswax/detail/ref.h"
 #include "beeswax/device.h"
@@ -20,10 +22,13 @@ class BW_API Storage final : public detail::RefCounted {
   using Free = void (*)(void* data, size_t bytes, const Device& device);
 
   static detail::Ref<Storage> make(void* data, size_t bytes, const Device& device, Free free);
+  /// Host memory that `owner` keeps: it is held as long as the storage lives, and never written.
+  static detail::Ref<Storage> borrow(std::span<const std::byte> bytes, std::shared_ptr<const void> owner);
 
   std::byte* data() const { return static_cast<std::byte*>(data_); }
   size_t bytes() const { return bytes_; }
   const Device& device() const { return device_; }
+  bool read_only() const { return owner_ != nullptr; }
   /// Times it was written in place.
   uint64_t version() const { return version_.load(std::memory_order_relaxed); }
   void bump_version() { version_.fetch_add(1, std::memory_order_relaxed); }
@@ -37,6 +42,7 @@ class BW_API Storage final : public detail::RefCounted {
   size_t bytes_;
   Device device_;
   Free free_;
+  const std::shared_ptr<const void>* owner_ = nullptr;  // apart, because few storages have one
   std::atomic<uint64_t> version_{0};
 };
 

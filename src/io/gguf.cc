@@ -260,11 +260,11 @@ std::shared_ptr<const GgufFile> GgufFile::open(const std::string& path) {
   return file;
 }
 
-std::shared_ptr<const GgufFile> GgufFile::from_bytes(std::span<const std::byte> bytes,
-                                                     std::string_view name) {
+std::shared_ptr<const GgufFile> GgufFile::from_bytes(std::span<const std::byte> bytes, std::string_view name,
+                                                     std::shared_ptr<const void> owner) {
   const std::shared_ptr<GgufFile> file(new GgufFile());
   file->name_ = name;
-  GgufParser(*file, bytes, nullptr).parse();
+  GgufParser(*file, bytes, std::move(owner)).parse();
   return file;
 }
 

@@ -45,8 +45,10 @@ class BW_API GgufFile {
   /// Maps and checks a file, or all parts of a split one (NAME-00001-of-0000N.gguf) where the first is named.
   /// Io where one cannot be opened, Format where it is not a sound GGUF file.
   static std::shared_ptr<const GgufFile> open(const std::string& path);
-  /// The same from memory that outlives the object; `name` stands in messages.
-  static std::shared_ptr<const GgufFile> from_bytes(std::span<const std::byte> bytes, std::string_view name);
+  /// The same from memory that outlives the object; `name` stands in messages. Weights look into the memory
+  /// where it has an owner that keeps it, and are copied where it has none.
+  static std::shared_ptr<const GgufFile> from_bytes(std::span<const std::byte> bytes, std::string_view name,
+                                                    std::shared_ptr<const void> owner = nullptr);
 
   const std::string& name() const { return name_; }
   uint32_t version() const { return version_; }

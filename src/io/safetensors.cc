@@ -5,6 +5,7 @@
 #include <filesystem>
 #include <utility>
 
+#include "beeswax/shared_bytes.h"
 #include "core/fail.h"
 #include "core/os/file.h"
 #include "io/byte_reader.h"
@@ -100,7 +101,7 @@ Tensor SafetensorsTensor::to_tensor() const {
   if (!type->dtype)
     fail(ErrorKind::UnsupportedDType, "load", "tensor '", shown_name(name), "' is of type ", type->name,
          ", which this version does not compute with");
-  return Tensor::from_bytes(bytes, shape, *type->dtype);
+  return tensor_from_shared_bytes(bytes, owner, shape, *type->dtype);
 }
 
 void SafetensorsFile::read(std::span<const std::byte> bytes, const std::string& file,

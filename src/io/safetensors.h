@@ -37,7 +37,8 @@ struct BW_API SafetensorsTensor {
   std::span<const std::byte> bytes;
   std::shared_ptr<const void> owner;  ///< keeps the bytes; null where that is the caller's part
 
-  /// The tensor on the CPU, copied. UnsupportedDType for a type without a dtype of ours.
+  /// The tensor on the CPU, looking into a mapped file where it is aligned there (beeswax/shared_bytes.h),
+  /// else copied. UnsupportedDType for a type without a dtype of ours.
   Tensor to_tensor() const;
 };
 

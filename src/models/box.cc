@@ -30,7 +30,9 @@ extern const std::byte bw_box_end[];
 namespace beeswax::models {
 
 std::shared_ptr<const io::GgufFile> open_box() {
-  return io::GgufFile::from_bytes({bw_box_begin, bw_box_end}, "the model in the box");
+  // The program keeps these bytes: an owner that frees nothing.
+  const std::shared_ptr<const void> owner(std::shared_ptr<const void>(), bw_box_begin);
+  return io::GgufFile::from_bytes({bw_box_begin, bw_box_end}, "the model in the box", owner);
 }
 
 std::string box_question(std::string_view question) {

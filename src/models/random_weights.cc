@@ -69,14 +69,13 @@ const std::vector<std::byte>& RandomWeights::pool_of(const io::GgmlType& type) c
   return pool;
 }
 
-std::span<const std::byte> RandomWeights::bytes_of(const io::GgufTensor& tensor, size_t first,
-                                                   size_t count) const {
+Weights::Part RandomWeights::bytes_of(const io::GgufTensor& tensor, size_t first, size_t count) const {
   bytes_.resize(count);
   if (tensor.name.ends_with("norm.weight")) {
     const Tensor ones =
         Tensor::ones({static_cast<int64_t>(count) / tensor.type->block_bytes}, tensor.type->dtype.value());
     bytes_ = ones.to_bytes();
-    return bytes_;
+    return {bytes_, nullptr};
   }
   const std::vector<std::byte>& pool = pool_of(*tensor.type);
   const size_t unit = pool.size() / kPoolUnits;
@@ -88,7 +87,7 @@ std::span<const std::byte> RandomWeights::bytes_of(const io::GgufTensor& tensor,
       std::memcpy(bytes_.data() + at, pool.data() + from, std::min(unit, count - at));
     }
   });
-  return bytes_;
+  return {bytes_, nullptr};
 }
 
 }  // namespace beeswax::models

@@ -38,8 +38,7 @@ class BW_API RandomWeights final : public Weights {
   explicit RandomWeights(const io::GgufFile& file) : Weights(file) {}
 
  protected:
-  std::span<const std::byte> bytes_of(const io::GgufTensor& tensor, size_t first,
-                                      size_t count) const override;
+  Part bytes_of(const io::GgufTensor& tensor, size_t first, size_t count) const override;
 
  private:
   const std::vector<std::byte>& pool_of(const io::GgmlType& type) const;

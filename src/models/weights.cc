@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "models/weights.h"
 
+#include "beeswax/shared_bytes.h"
 #include "core/fail.h"
 
 namespace beeswax::models {
@@ -39,9 +40,10 @@ nn::Weight Weights::part_of(const io::GgufTensor& tensor, const Shape& shape, in
   const int64_t rows = tensor.shape.elem_count() / tensor.shape[tensor.shape.rank() - 1];
   const size_t row_bytes = tensor.bytes.size() / static_cast<size_t>(rows);
   const auto count = static_cast<size_t>(shape.elem_count() / shape[shape.rank() - 1]);
-  const auto bytes = bytes_of(tensor, static_cast<size_t>(first) * row_bytes, count * row_bytes);
-  if (tensor.type->quant) return nn::Weight(QTensor::from_bytes(bytes, shape, *tensor.type->quant));
-  return nn::Weight(Tensor::from_bytes(bytes, shape, *tensor.type->dtype).to_dtype(DType::F32));
+  const auto [bytes, owner] = bytes_of(tensor, static_cast<size_t>(first) * row_bytes, count * row_bytes);
+  if (tensor.type->quant)
+    return nn::Weight(qtensor_from_shared_bytes(bytes, owner, shape, *tensor.type->quant));
+  return nn::Weight(tensor_from_shared_bytes(bytes, owner, shape, *tensor.type->dtype).to_dtype(DType::F32));
 }
 
 nn::Weight Weights::matrix(const std::string& name, const Shape& shape) const {

@@ -2,6 +2,7 @@
 // The tensors of a GGUF file as weights.
 #pragma once
 
+#include <memory>
 #include <optional>
 #include <set>
 #include <span>
@@ -44,10 +45,13 @@ class BW_API Weights {
   void check_all_used() const;
 
  protected:
-  /// `count` bytes of a tensor from `first` on, whole blocks; good until the next call.
-  virtual std::span<const std::byte> bytes_of(const io::GgufTensor& tensor, size_t first,
-                                              size_t count) const {
-    return tensor.bytes.subspan(first, count);
+  struct Part {
+    std::span<const std::byte> bytes;
+    std::shared_ptr<const void> owner;  // null: good until the next call only
+  };
+  /// `count` bytes of a tensor from `first` on, whole blocks.
+  virtual Part bytes_of(const io::GgufTensor& tensor, size_t first, size_t count) const {
+    return {tensor.bytes.subspan(first, count), tensor.owner};
   }
 
  private:

@@ -2,7 +2,11 @@
 // Creation: constants, ranges, masks, grids, data from the host. Random numbers are in random.cc.
 #include <algorithm>
 #include <cmath>
+#include <cstdint>
+#include <memory>
+#include <utility>
 
+#include "beeswax/shared_bytes.h"
 #include "ops/common.h"
 
 namespace beeswax {
@@ -39,15 +43,31 @@ Tensor Tensor::scalar(const Scalar& value, DType dtype, const Device& device) {
   return filled("scalar", Shape(), value, dtype, device);
 }
 
-Tensor Tensor::from_bytes(std::span<const std::byte> bytes, const Shape& shape, DType dtype,
-                          const Device& device) {
+namespace {
+
+void check_byte_count(std::span<const std::byte> bytes, const Shape& shape, DType dtype) {
   const size_t expected = ops::checked_bytes(shape, dtype);
   if (bytes.size() != expected)
     fail(ErrorKind::InvalidArgument, "from_bytes", "shape ", shape, " of ", dtype_name(dtype), " takes ",
          expected, " bytes, got ", bytes.size());
+}
+
+}  // namespace
+
+Tensor Tensor::from_bytes(std::span<const std::byte> bytes, const Shape& shape, DType dtype,
+                          const Device& device) {
+  check_byte_count(bytes, shape, dtype);
   Tensor out = empty(shape, dtype, device);
   backend_for(device).upload(out.storage(), 0, bytes);
   return out;
+}
+
+Tensor tensor_from_shared_bytes(std::span<const std::byte> bytes, std::shared_ptr<const void> owner,
+                                const Shape& shape, DType dtype) {
+  const bool aligned = reinterpret_cast<uintptr_t>(bytes.data()) % dtype_bytes(dtype, 1) == 0;
+  if (owner == nullptr || !aligned || bytes.empty()) return Tensor::from_bytes(bytes, shape, dtype);
+  check_byte_count(bytes, shape, dtype);
+  return {Storage::borrow(bytes, std::move(owner)), Layout(shape), dtype};
 }
 
 Tensor Tensor::arange(const Scalar& start, const Scalar& end, DType dtype, const Device& device) {

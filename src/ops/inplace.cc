@@ -24,6 +24,11 @@ bool overlaps(const Layout& layout) {
 }
 
 void check_writable(std::string_view operation, const Tensor& to) {
+  if (to.storage().read_only())
+    fail(ErrorKind::Aliasing, operation, "the destination ", to.describe(),
+         " looks into memory of another owner, such as a mapped file, which is never written; write to a "
+         "copy() "
+         "of it");
   if (to.elem_count() > 0 && overlaps(to.layout()))
     fail(ErrorKind::Aliasing, operation, "the destination ", to.describe(),
          " is a view with several positions on one element (broadcast or unfolded); write to a copy() of it");

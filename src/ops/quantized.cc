@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // Quantized weights: what may be asked of them, and the tensors that come out.
 #include <cmath>
+#include <memory>
+#include <utility>
 
-#include "beeswax/qtensor.h"
+#include "beeswax/shared_bytes.h"
 #include "ops/common.h"
 
 namespace beeswax {
@@ -20,6 +22,16 @@ Shape block_shape(std::string_view operation, const Shape& shape, QuantType type
          traits.block_elements, "; shape ", shape, " ends in ", last, ", which is not a multiple of that");
   const int64_t rows = Shape(shape.dims().first(static_cast<size_t>(shape.rank() - 1))).elem_count();
   return {rows, last / traits.block_elements * traits.block_bytes};
+}
+
+/// The same where the bytes are exactly those of the blocks.
+Shape shape_of_bytes(std::span<const std::byte> bytes, const Shape& shape, QuantType type) {
+  const Shape blocks = block_shape("qtensor_from_bytes", shape, type);
+  const int64_t expected = blocks.elem_count();
+  if (static_cast<int64_t>(bytes.size()) != expected)
+    fail(ErrorKind::InvalidArgument, "qtensor_from_bytes", "shape ", shape, " of ", quant_name(type),
+         " takes ", expected, " bytes, got ", bytes.size());
+  return blocks;
 }
 
 void check_importance(const Tensor& x, QuantType type, std::span<const float> importance) {
@@ -71,12 +83,14 @@ QTensor QTensor::quantize_imatrix(const Tensor& x, QuantType type, std::span<con
 
 QTensor QTensor::from_bytes(std::span<const std::byte> bytes, const Shape& shape, QuantType type,
                             const Device& device) {
-  const Shape blocks = block_shape("qtensor_from_bytes", shape, type);
-  const int64_t expected = blocks.elem_count();
-  if (static_cast<int64_t>(bytes.size()) != expected)
-    fail(ErrorKind::InvalidArgument, "qtensor_from_bytes", "shape ", shape, " of ", quant_name(type),
-         " takes ", expected, " bytes, got ", bytes.size());
+  const Shape blocks = shape_of_bytes(bytes, shape, type);
   return {Tensor::from_bytes(bytes, blocks, DType::U8, device), shape, type};
+}
+
+QTensor qtensor_from_shared_bytes(std::span<const std::byte> bytes, std::shared_ptr<const void> owner,
+                                  const Shape& shape, QuantType type) {
+  const Shape blocks = shape_of_bytes(bytes, shape, type);
+  return {tensor_from_shared_bytes(bytes, std::move(owner), blocks, DType::U8), shape, type};
 }
 
 QTensor QTensor::to_device(const Device& device) const {
