@@ -8,7 +8,9 @@
 namespace beeswax::nn {
 namespace {
 
-// [1, 1, tokens, positions]: 0 where the query sees the position, -inf elsewhere.
+constexpr int64_t kQueryBlock = 128;
+
+// [tokens, positions]: 0 where the query sees the position, -inf elsewhere.
 Tensor causal_mask(int64_t tokens, int64_t positions, int64_t window) {
   std::vector<float> mask(static_cast<size_t>(tokens * positions));
   for (int64_t t = 0; t < tokens; ++t) {
@@ -17,15 +19,18 @@ Tensor causal_mask(int64_t tokens, int64_t positions, int64_t window) {
       if (p > self || (window > 0 && p <= self - window))
         mask[static_cast<size_t>(t * positions + p)] = -std::numeric_limits<float>::infinity();
   }
-  return Tensor::from_vec(mask, {1, 1, tokens, positions});
+  return Tensor::from_vec(mask, {tokens, positions});
 }
 
 }  // namespace
 
 Tensor soft_cap(const Tensor& x, double cap) { return cap > 0 ? (x / cap).tanh() * cap : x; }
 
-Tensor attention(const Tensor& queries, const Tensor& all_keys, const Tensor& all_values,
-                 const AttentionOptions& options) {
+namespace {
+
+// Queries [tokens, heads, size], already scaled, whose last one is at the end of keys and values.
+Tensor attend(const Tensor& queries, const Tensor& all_keys, const Tensor& all_values,
+              const AttentionOptions& options) {
   const int64_t tokens = queries.dim(0), heads = queries.dim(1), size = queries.dim(2);
   const int64_t kv_heads = all_keys.dim(0), group = heads / kv_heads;
   // What lies before the first query's window is seen by none.
@@ -34,12 +39,31 @@ Tensor attention(const Tensor& queries, const Tensor& all_keys, const Tensor& al
   const int64_t positions = all_keys.dim(1) - unseen;
   const Tensor keys = all_keys.narrow(1, unseen, positions);
   const Tensor values = all_values.narrow(1, unseen, positions);
-  // [kv_heads, group, tokens, size] times [kv_heads, 1, size, positions]
-  const Tensor q = queries.transpose(0, 1).reshape({kv_heads, group, tokens, size});
-  Tensor scores = soft_cap(q.matmul(keys.unsqueeze(1).t()).affine(options.scale, 0), options.cap);
-  if (tokens > 1) scores = scores + causal_mask(tokens, positions, options.window);
-  const Tensor mixed = scores.softmax(-1).matmul(values.unsqueeze(1));
+  // A group's heads are rows of one product with the keys that they share.
+  const Tensor q = queries.transpose(0, 1).reshape({kv_heads, group * tokens, size});
+  Tensor scores = soft_cap(q.matmul(keys.t()), options.cap);
+  if (tokens > 1)
+    scores = (scores.reshape({heads, tokens, positions}) + causal_mask(tokens, positions, options.window))
+                 .reshape({kv_heads, group * tokens, positions});
+  const Tensor mixed = scores.softmax(-1).matmul(values);
   return mixed.reshape({heads, tokens, size}).transpose(0, 1).reshape({tokens, heads * size});
+}
+
+}  // namespace
+
+Tensor attention(const Tensor& queries, const Tensor& keys, const Tensor& values,
+                 const AttentionOptions& options) {
+  const Tensor scaled = queries.affine(options.scale, 0);
+  const int64_t tokens = queries.dim(0), before = keys.dim(1) - tokens;
+  if (tokens <= kQueryBlock) return attend(scaled, keys, values, options);
+  // A block of queries needs no score beyond its last one.
+  std::vector<Tensor> blocks;
+  for (int64_t first = 0; first < tokens; first += kQueryBlock) {
+    const int64_t count = std::min(kQueryBlock, tokens - first), seen = before + first + count;
+    blocks.push_back(
+        attend(scaled.narrow(0, first, count), keys.narrow(1, 0, seen), values.narrow(1, 0, seen), options));
+  }
+  return Tensor::cat(blocks, 0);
 }
 
 }  // namespace beeswax::nn
