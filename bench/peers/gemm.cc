@@ -125,7 +125,7 @@ Row measure(int64_t n, int rounds, const OpenBlas& blas) {
     b[i] = static_cast<T>(static_cast<double>((i * 104729) % 1019) / 1019 - 0.5);
   }
   const auto ours = [&] {
-    gemm({.dtype = kDTypeOf<T>,
+    gemm({.types = kDTypeOf<T>,
           .m = n,
           .n = n,
           .k = n,

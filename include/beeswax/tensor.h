@@ -276,6 +276,10 @@ class BW_API Tensor {
   /// [..., m, k] x [..., k, n] -> [..., m, n]; leading axes broadcast. No elements in k gives zeros.
   Tensor matmul(const Tensor& other) const;
   Tensor broadcast_matmul(const Tensor& other) const { return matmul(other); }
+  /// The same where the two dtypes may be different ones of f32, f16 and bf16: products and sums are made in
+  /// f32, of both as they are, and rounded once to this tensor's dtype. For weights stored narrower than
+  /// activations. Other dtypes must be alike (DTypeMismatch).
+  Tensor matmul_mixed(const Tensor& other) const;
   Tensor mv(const Tensor& vector) const;  ///< [m, k] x [k] -> [m]
   Tensor dot(const Tensor& other) const;  ///< [k] . [k] -> scalar
 

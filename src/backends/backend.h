@@ -143,7 +143,7 @@ class Backend {
                        const Target& out) = 0;
   virtual void index_add(const Operand& ids, const Operand& source, int axis, const Target& out) = 0;
 
-  // products: [batch.., m, k] x [batch.., k, n], batch axes already broadcast
+  // products: [batch.., m, k] x [batch.., k, n], batch axes already broadcast; f32, f16 and bf16 may be mixed
   virtual void matmul(const Operand& a, const Operand& b, const Target& out) = 0;
 
   // conv

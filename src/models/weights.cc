@@ -43,7 +43,9 @@ nn::Weight Weights::part_of(const io::GgufTensor& tensor, const Shape& shape, in
   const auto [bytes, owner] = bytes_of(tensor, static_cast<size_t>(first) * row_bytes, count * row_bytes);
   if (tensor.type->quant)
     return nn::Weight(qtensor_from_shared_bytes(bytes, owner, shape, *tensor.type->quant));
-  return nn::Weight(tensor_from_shared_bytes(bytes, owner, shape, *tensor.type->dtype).to_dtype(DType::F32));
+  const Tensor dense = tensor_from_shared_bytes(bytes, owner, shape, *tensor.type->dtype);
+  const bool narrow = dense.dtype() == DType::F16 || dense.dtype() == DType::BF16;
+  return nn::Weight(narrow ? dense : dense.to_dtype(DType::F32));
 }
 
 nn::Weight Weights::matrix(const std::string& name, const Shape& shape) const {

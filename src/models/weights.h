@@ -29,7 +29,8 @@ class BW_API Weights {
 
   const io::GgufFile& file() const { return file_; }
   bool has(const std::string& name) const { return file_.find_tensor(name) != nullptr; }
-  /// A matrix, dense in f32 or in its blocks. Format where it is missing, of a type we lack, or not `shape`.
+  /// A matrix, dense in f32, f16 or bf16, or in its blocks. Format where it is missing, of a type we lack, or
+  /// not `shape`.
   nn::Weight matrix(const std::string& name, const Shape& shape) const;
   /// The same, undefined where missing.
   nn::Weight optional_matrix(const std::string& name, const Shape& shape) const;

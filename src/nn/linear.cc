@@ -13,7 +13,7 @@ Tensor Weight::product(const Tensor& x) const {
   const int64_t k = x.dim(-1);
   Shape shape = x.shape();
   shape.set(shape.rank() - 1, dense_.dim(0));
-  return x.reshape({-1, k}).matmul(dense_.t()).reshape(shape);
+  return x.reshape({-1, k}).matmul_mixed(dense_.t()).reshape(shape);
 }
 
 Tensor Linear::forward(const Tensor& x) const {

@@ -7,7 +7,7 @@
 
 namespace beeswax::nn {
 
-/// A weight as a file holds it: dense or in blocks.
+/// A weight as a file holds it: dense (f32, f16 or bf16) or in blocks.
 class BW_API Weight {
  public:
   Weight() = default;

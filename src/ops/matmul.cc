@@ -16,7 +16,7 @@ Shape with_matrix(Shape batch, int64_t rows, int64_t columns) {
   return batch;
 }
 
-// `a` is [.., m, k], `b` is [.., k, n]; both of one dtype and device.
+// `a` is [.., m, k], `b` is [.., k, n]; both of one device, of dtypes that the backend multiplies. In a's.
 Tensor multiply(std::string_view operation, const Tensor& a, const Tensor& b) {
   const Shape batch = broadcast_shapes(batch_of(a.shape()), batch_of(b.shape()), operation);
   const int64_t m = a.dim(-2), k = a.dim(-1), n = b.dim(-1);
@@ -36,20 +36,35 @@ void check_operands(std::string_view operation, const Tensor& a, const Tensor& b
   ops::check_same_device(operation, a, b);
 }
 
+bool mixes(DType dtype) { return dtype == DType::F32 || dtype == DType::F16 || dtype == DType::BF16; }
+
 [[noreturn]] void fail_shapes(std::string_view operation, const Tensor& a, const Tensor& b,
                               std::string_view accepted) {
   fail(ErrorKind::ShapeMismatch, operation, "cannot multiply ", a.describe(), " by ", b.describe(),
        "; accepted: ", accepted);
 }
 
+Tensor multiply_matrices(std::string_view operation, const Tensor& a, const Tensor& b) {
+  constexpr std::string_view kAccepted = "[.., m, k] by [.., k, n] with leading axes that broadcast";
+  if (a.rank() < 2 || b.rank() < 2) fail_shapes(operation, a, b, kAccepted);
+  if (a.dim(-1) != b.dim(-2)) fail_shapes(operation, a, b, kAccepted);
+  return multiply(operation, a, b);
+}
+
 }  // namespace
 
 Tensor Tensor::matmul(const Tensor& other) const {
   check_operands("matmul", *this, other);
-  constexpr std::string_view kAccepted = "[.., m, k] by [.., k, n] with leading axes that broadcast";
-  if (rank() < 2 || other.rank() < 2) fail_shapes("matmul", *this, other, kAccepted);
-  if (dim(-1) != other.dim(-2)) fail_shapes("matmul", *this, other, kAccepted);
-  return multiply("matmul", *this, other);
+  return multiply_matrices("matmul", *this, other);
+}
+
+Tensor Tensor::matmul_mixed(const Tensor& other) const {
+  if (!mixes(dtype()) || !mixes(other.dtype())) {
+    check_operands("matmul_mixed", *this, other);
+  } else {
+    ops::check_same_device("matmul_mixed", *this, other);
+  }
+  return multiply_matrices("matmul_mixed", *this, other);
 }
 
 Tensor Tensor::mv(const Tensor& vector) const {

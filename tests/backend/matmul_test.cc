@@ -2,6 +2,7 @@
 // Tensor::matmul, mv and dot: shapes, batch broadcasting, views, dtypes and errors. The arithmetic itself is
 // tested in unit/gemm_test.cc.
 #include <gtest/gtest.h>
+#include <array>
 
 #include <numeric>
 
@@ -101,6 +102,35 @@ TEST(Matmul, EveryDType) {
     expect_product(numbers({4, 9}, dtype, 1), numbers({9, 5}, dtype, 2), {4, 5});
     expect_product(numbers({2, 3, 7}, dtype, 3), numbers({2, 7, 4}, dtype, 4), {2, 3, 4});
   }
+}
+
+TEST(Matmul, MixedDTypesMeetInF32) {
+  const DType mixed[] = {DType::F32, DType::F16, DType::BF16};
+  for (const DType left : mixed) {
+    for (const DType right : mixed) {
+      // Thin and blocked products, both operands dense along either axis, and a batch.
+      for (const auto& [m, k, n] :
+           {std::array<int64_t, 3>{1, 300, 70}, {3, 17, 9}, {40, 33, 50}, {70, 20, 2}, {1, 1, 1}}) {
+        const Tensor a = numbers({m, k}, left, 1), b = numbers({n, k}, right, 2).t();
+        const Tensor wide = a.to_dtype(DType::F32).matmul(b.to_dtype(DType::F32)).to_dtype(left);
+        for (const Tensor& x : {a, a.t().contiguous().t()})
+          for (const Tensor& y : {b, b.contiguous()}) {
+            const Tensor got = x.matmul_mixed(y);
+            EXPECT_EQ(got.dtype(), left);
+            EXPECT_EQ(got.to_bytes(), wide.to_bytes()) << a.describe() << " by " << b.describe();
+          }
+      }
+      const Tensor a = numbers({2, 1, 5, 6}, left, 3), b = numbers({3, 6, 4}, right, 4);
+      EXPECT_EQ(a.matmul_mixed(b).to_bytes(),
+                a.to_dtype(DType::F32).matmul(b.to_dtype(DType::F32)).to_dtype(left).to_bytes());
+    }
+  }
+  EXPECT_EQ(doubles(numbers({3, 4}, DType::I32, 5).matmul_mixed(numbers({4, 2}, DType::I32, 6))),
+            expected(numbers({3, 4}, DType::I32, 5), numbers({4, 2}, DType::I32, 6)));
+  EXPECT_ERROR(Tensor::zeros({2, 3}, DType::F32).matmul_mixed(Tensor::zeros({3, 2}, DType::F64)),
+               DTypeMismatch, "[matmul_mixed] the dtypes of [2, 3] f32 cpu and [3, 2] f64 cpu differ");
+  EXPECT_ERROR(Tensor::zeros({2, 3}, DType::F32).matmul_mixed(Tensor::zeros({2, 3}, DType::F16)),
+               ShapeMismatch, "[matmul_mixed] cannot multiply [2, 3] f32 cpu by [2, 3] f16 cpu");
 }
 
 TEST(Matmul, BatchAxesBroadcast) {

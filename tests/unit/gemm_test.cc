@@ -80,7 +80,7 @@ std::vector<T> multiply(const Matrix<T>& a, const Matrix<T>& b, int64_t m, int64
   if (c_row == 0) c_row = n;
   std::vector<T> c(static_cast<size_t>(m * c_row));
   if (!c.empty()) std::memset(static_cast<void*>(c.data()), 0x5a, c.size() * sizeof(T));
-  gemm({.dtype = kDTypeOf<T>,
+  gemm({.types = kDTypeOf<T>,
         .m = m,
         .n = n,
         .k = k,
@@ -309,7 +309,7 @@ TYPED_TEST(GemmOf, BatchesBroadcast) {
     for (auto& x : a) x = random_value<TypeParam>(random);
     for (auto& x : b) x = random_value<TypeParam>(random);
     std::vector<TypeParam> c(static_cast<size_t>(24 * m * n));
-    GemmArgs args{.dtype = kDTypeOf<TypeParam>,
+    GemmArgs args{.types = kDTypeOf<TypeParam>,
                   .m = m,
                   .n = n,
                   .k = k,

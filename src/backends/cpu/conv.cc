@@ -49,7 +49,7 @@ bool is_pointwise(const ConvAxis& axis) {
 // it stands.
 bool as_product(const ConvSum& s) {
   GemmArgs args;
-  args.dtype = s.dtype;
+  args.types = s.dtype;
   args.c = s.out;
   const int64_t terms = s.terms();
   const bool whole = s.y.out * s.x.out == 1 && s.y.origin == 0 && s.x.origin == 0 && s.y.taps == s.y.in &&

@@ -27,23 +27,27 @@ constexpr double kSerialWork = 1 << 18;
 
 // One operand seen as lanes (rows of A, columns of B) by steps of k.
 struct Side {
+  DType dtype;
   const std::byte* data;
   int64_t lane_stride, k_stride;
   int64_t width, pad;  // of its panels
+
+  const std::byte* at(int64_t lane, int64_t step) const {
+    return data + (lane * lane_stride + step * k_stride) * element();
+  }
+  int64_t element() const { return dtype_bits(dtype) / 8; }
 };
 
 struct Product {
-  DType dtype;
   int64_t m, n, k;
   Side a, b;
+  DType c_type;
   std::byte* c;
   int64_t c_row;
-  int64_t element;  // bytes of one
+  int64_t element;  // bytes of one of C
   int64_t word;     // bytes of one in the compute type
   bool narrow;      // the two types differ
   const GemmTile* tile;
-  void (*pack)(const GemmPack&);
-  void (*round)(const void*, void*, int64_t);
   bool parallel;
 };
 
@@ -88,10 +92,9 @@ Grid choose_grid(const Product& g) {
   return best;
 }
 
-void pack_part(const Product& g, const Side& side, int64_t lane, int64_t lanes, int64_t step, int64_t steps,
-               void* to) {
-  g.pack({side.data + (lane * side.lane_stride + step * side.k_stride) * g.element, side.lane_stride,
-          side.k_stride, lanes, steps, side.width, side.pad, to});
+void pack_part(const Side& side, int64_t lane, int64_t lanes, int64_t step, int64_t steps, void* to) {
+  gemm_packs().pack[static_cast<size_t>(side.dtype)](
+      {side.at(lane, step), side.lane_stride, side.k_stride, lanes, steps, side.width, side.pad, to});
 }
 
 // One task: C[row.., column..] from packed blocks of its own. Results narrower than the compute type are
@@ -110,32 +113,29 @@ void run_task(const Product& g, int64_t row, int64_t rows, int64_t column, int64
   const int64_t sums_row = g.narrow ? columns : g.c_row;
   for (int64_t step = 0; step < g.k; step += kGemmBlock) {
     const int64_t steps = std::min(kGemmBlock, g.k - step);
-    pack_part(g, g.b, column, columns, step, steps, b);
+    pack_part(g.b, column, columns, step, steps, b);
     for (int64_t first = 0; first < rows; first += band) {
       const int64_t count = std::min(band, rows - first);
-      pack_part(g, g.a, row + first, count, step, steps, a);
+      pack_part(g.a, row + first, count, step, steps, a);
       g.tile->block({count, columns, steps, a, b, sums + first * sums_row * g.word, sums_row, step > 0});
     }
   }
   if (!g.narrow) return;
+  const auto round = gemm_packs().round[static_cast<size_t>(g.c_type)];
   for (int64_t r = 0; r < rows; ++r)
-    g.round(sums + r * sums_row * g.word, out + r * g.c_row * g.element, columns);
+    round(sums + r * sums_row * g.word, out + r * g.c_row * g.element, columns);
 }
 
 // Few rows, or few columns: the product with A and B in exchanged roles.
-GemmThin thin_rows(const Product& g) {
-  return {
-      g.dtype,         g.m, g.n,     g.k, g.a.data,  g.a.lane_stride, g.a.k_stride, g.b.data, g.b.k_stride,
-      g.b.lane_stride, g.c, g.c_row, 1,   g.parallel};
-}
-GemmThin thin_columns(const Product& g) {
-  return {
-      g.dtype,         g.n, g.m, g.k,     g.b.data,  g.b.lane_stride, g.b.k_stride, g.a.data, g.a.k_stride,
-      g.a.lane_stride, g.c, 1,   g.c_row, g.parallel};
+GemmThin thin_of(const Product& g, const Side& x, int64_t rows, const Side& w, int64_t lanes, int64_t y_row,
+                 int64_t y_lane) {
+  return {x.dtype,    w.dtype, g.c_type,   rows,          lanes, g.k,   x.data, x.lane_stride,
+          x.k_stride, w.data,  w.k_stride, w.lane_stride, g.c,   y_row, y_lane, g.parallel};
 }
 
 void run(const Product& g) {
-  const GemmThin thin = g.m <= g.n ? thin_rows(g) : thin_columns(g);
+  const GemmThin thin =
+      g.m <= g.n ? thin_of(g, g.a, g.m, g.b, g.n, g.c_row, 1) : thin_of(g, g.b, g.n, g.a, g.m, 1, g.c_row);
   if (gemm_is_thin(thin)) return gemm_thin(thin);
   const Grid grid = choose_grid(g);
   const auto task = [&](int64_t index) {
@@ -154,28 +154,26 @@ int64_t batch_count(const GemmArgs& args) {
 }
 
 Product one_product(const GemmArgs& args) {
-  const auto dtype = static_cast<size_t>(args.dtype);
-  const GemmTile& tile = gemm_tiles().of[static_cast<size_t>(gemm_compute(args.dtype))];
+  const GemmCompute compute = gemm_compute(args.types.c);
+  const GemmTile& tile = gemm_tiles().of[static_cast<size_t>(compute)];
   Product g{};
-  g.dtype = args.dtype;
   g.m = args.m;
   g.n = args.n;
   g.k = args.k;
-  g.a = {static_cast<const std::byte*>(args.a), args.a_row, args.a_col, tile.mr, 1};
-  g.b = {static_cast<const std::byte*>(args.b), args.b_col, args.b_row, tile.nr, tile.lanes};
+  g.a = {args.types.a, static_cast<const std::byte*>(args.a), args.a_row, args.a_col, tile.mr, 1};
+  g.b = {args.types.b, static_cast<const std::byte*>(args.b), args.b_col, args.b_row, tile.nr, tile.lanes};
+  g.c_type = args.types.c;
   g.c = static_cast<std::byte*>(args.c);
   g.c_row = args.c_row;
-  g.element = dtype_bits(args.dtype) / 8;
-  g.word = gemm_word(gemm_compute(args.dtype));
+  g.element = dtype_bits(args.types.c) / 8;
+  g.word = gemm_word(compute);
   g.narrow = g.element < g.word;
   g.tile = &tile;
-  g.pack = gemm_packs().pack[dtype];
-  g.round = gemm_packs().round[dtype];
   return g;
 }
 
 void clear(const GemmArgs& args, int64_t batches) {
-  const auto element = static_cast<size_t>(dtype_bits(args.dtype) / 8);
+  const auto element = static_cast<size_t>(dtype_bits(args.types.c) / 8);
   for (int64_t i = 0; i < batches; ++i)
     for (int64_t r = 0; r < args.m; ++r)
       std::memset(
@@ -202,8 +200,8 @@ void gemm(const GemmArgs& args) {
       const auto d = static_cast<size_t>(i);
       const int64_t at = index % args.batch[d];
       index /= args.batch[d];
-      g.a.data += at * args.a_batch[d] * g.element;
-      g.b.data += at * args.b_batch[d] * g.element;
+      g.a.data += at * args.a_batch[d] * g.a.element();
+      g.b.data += at * args.b_batch[d] * g.b.element();
     }
     g.parallel = !whole_tasks && work >= kSerialWork;
     run(g);

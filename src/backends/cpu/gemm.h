@@ -5,7 +5,7 @@
 // element of C is one chain of fused multiply-adds from +0 in increasing k; the block results are added in
 // order. So the bits depend on neither the number of threads, the instruction-set level, the strides, nor the
 // other rows and columns. Halves and F8E4M3 widen to f32, accumulate in f32 over the whole of k and round
-// once; integers wrap.
+// once; integers wrap. Operands of different dtypes meet in the type that all are accumulated in.
 #pragma once
 
 #include <array>
@@ -17,9 +17,16 @@ namespace beeswax::cpu {
 
 inline constexpr int kGemmBatchRank = 6;
 
+/// The dtypes of A, B and C. Those that differ must be accumulated in one type (f16, bf16, f8e4m3 and f32).
+struct GemmTypes {
+  DType a, b, c;
+  GemmTypes(DType all) : a(all), b(all), c(all) {}  // NOLINT(google-explicit-constructor)
+  GemmTypes(DType of_a, DType of_b, DType of_c) : a(of_a), b(of_b), c(of_c) {}
+};
+
 /// Strides count elements and are not negative; 0 broadcasts. C must not overlap A or B.
 struct GemmArgs {
-  DType dtype = DType::F32;
+  GemmTypes types = DType::F32;
   int64_t m = 0, n = 0, k = 0;
   const void* a = nullptr;  ///< [m, k]
   int64_t a_row = 0, a_col = 0;

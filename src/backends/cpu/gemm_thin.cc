@@ -24,18 +24,18 @@ const std::byte* widen_rows(const GemmThin& g, int64_t word, int64_t rows) {
   auto* x =
       static_cast<std::byte*>(gemm_scratch(GemmScratch::shared, static_cast<size_t>(rows * g.k * word)));
   // Panels of one lane follow each other as rows.
-  gemm_packs().pack[static_cast<size_t>(g.dtype)]({g.x, g.x_row, g.x_step, g.rows, g.k, 1, 1, x});
+  gemm_packs().pack[static_cast<size_t>(g.x_type)]({g.x, g.x_row, g.x_step, g.rows, g.k, 1, 1, x});
   std::memset(x + g.rows * g.k * word, 0, static_cast<size_t>((rows - g.rows) * g.k * word));
   return x;
 }
 
 // Elements of y, rounded to the dtype, to where they belong.
 void place(const GemmThin& g, const std::byte* sums, int64_t row, int64_t lane, int64_t lanes) {
-  const auto round = gemm_packs().round[static_cast<size_t>(g.dtype)];
-  const int64_t element = dtype_bits(g.dtype) / 8;
+  const auto round = gemm_packs().round[static_cast<size_t>(g.y_type)];
+  const int64_t element = dtype_bits(g.y_type) / 8;
   std::byte* to = g.y + (row * g.y_row + lane * g.y_lane) * element;
   if (g.y_lane == 1) return round(sums, to, lanes);
-  const int64_t word = gemm_word(gemm_compute(g.dtype));
+  const int64_t word = gemm_word(gemm_compute(g.y_type));
   for (int64_t i = 0; i < lanes; ++i, to += g.y_lane * element) round(sums + i * word, to, 1);
 }
 
@@ -46,9 +46,9 @@ bool gemm_is_thin(const GemmThin& g) {
 }
 
 void gemm_thin(const GemmThin& g) {
-  const auto dtype = static_cast<size_t>(g.dtype);
-  const int64_t word = gemm_word(gemm_compute(g.dtype));
-  const int64_t element = dtype_bits(g.dtype) / 8;
+  const auto dtype = static_cast<size_t>(g.w_type);
+  const int64_t word = gemm_word(gemm_compute(g.w_type));
+  const int64_t element = dtype_bits(g.w_type) / 8;
   const bool dots = steps_are_dense(g);
   const int64_t rows = g.rows == 1 ? 1 : round_up(g.rows, kGemmVectorRows);
   const std::byte* x = widen_rows(g, word, rows);

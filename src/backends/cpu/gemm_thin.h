@@ -15,7 +15,7 @@ inline constexpr int64_t kGemmThin = 8;
 
 /// y[i, j] = sum over p of x[i, p] w[p, j], i < rows <= kGemmThin. Strides count elements.
 struct GemmThin {
-  DType dtype = DType::F32;
+  DType x_type = DType::F32, w_type = DType::F32, y_type = DType::F32;
   int64_t rows = 0, lanes = 0, k = 0;
   const std::byte* x = nullptr;
   int64_t x_row = 0, x_step = 0;

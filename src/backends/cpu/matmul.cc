@@ -11,7 +11,7 @@ void CpuBackend::matmul(const Operand& a, const Operand& b, const Target& out) {
   const int batch_rank = out.layout->rank() - 2;
   const int row = batch_rank, column = batch_rank + 1;
   GemmArgs args;
-  args.dtype = out.dtype;
+  args.types = {a.dtype, b.dtype, out.dtype};
   args.m = left.dim(row);
   args.k = left.dim(column);
   args.n = right.dim(column);
