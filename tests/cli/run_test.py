@@ -1,0 +1,117 @@
+# SPDX-License-Identifier: Apache-2.0
+"""beeswax run, demo, devices and inspect: what goes where, exit statuses, and what they say to mistakes."""
+import json
+import os
+import signal
+import subprocess
+import sys
+import tempfile
+import unittest
+
+BEESWAX = sys.argv.pop(1)
+PERU = "What is the capital of Peru?"
+
+
+def run(*arguments, text="", **options):
+    return subprocess.run([BEESWAX, *arguments], input=text, capture_output=True, text=True, check=False, **options)
+
+
+class Run(unittest.TestCase):
+    def refused(self, status, message, *arguments):
+        done = run("run", *arguments)
+        self.assertEqual(done.returncode, status, done.stderr)
+        self.assertIn(message, done.stderr)
+        self.assertEqual(done.stdout, "")
+
+    def test_only_the_text_goes_to_standard_output(self):
+        done = run("run", "-p", PERU, "--temp", "0")
+        self.assertEqual(done.returncode, 0, done.stderr)
+        self.assertEqual(done.stdout, " The capital of Peru is Lima.\n")
+        self.assertRegex(done.stderr, r"^load \d+\.\d\d s, prefill \d+ tokens at \d+\.\d tokens/s, "
+                                      r"decode \d+ tokens at \d+\.\d tokens/s \(end_token\)\n$")
+        self.assertNotIn("\x1b", done.stdout + done.stderr)
+
+    def test_the_prompt_comes_from_an_option_a_file_or_a_pipe(self):
+        with tempfile.NamedTemporaryFile("w", suffix=".txt", encoding="utf-8") as file:
+            file.write(PERU)
+            file.flush()
+            from_file = run("run", "-f", file.name, "--temp", "0")
+        self.assertEqual(from_file.stdout, " The capital of Peru is Lima.\n")
+        self.assertEqual(run("run", "--temp", "0", text=PERU).stdout, from_file.stdout)
+
+    def test_json(self):
+        done = run("run", "-p", PERU, "--temp", "0", "--json", "-n", "3")
+        out = json.loads(done.stdout)
+        self.assertEqual(done.stderr, "")
+        self.assertEqual((len(out["ids"]), out["stop_reason"]), (3, "length"))
+        self.assertTrue(" The capital of Peru is Lima.".startswith(out["text"]))
+        for key in ("load_seconds", "prefill_seconds", "decode_seconds", "prefill_tokens_per_second"):
+            self.assertGreater(out[key], 0)
+
+    def test_seeds_reproduce_on_any_number_of_threads(self):
+        def story(seed, threads):
+            return run("run", "-p", "Tell me a story", "-n", "40", "--temp", "1.5", "--seed", seed, "--threads",
+                       threads).stdout
+
+        self.assertEqual(story("7", "1"), story("7", "2"))
+        self.assertNotEqual(story("7", "1"), story("8", "1"))
+
+    def test_stop_strings(self):
+        out = json.loads(run("run", "-p", PERU, "--temp", "0", "--stop", " of", "--json").stdout)
+        self.assertEqual((out["text"], out["stop_reason"]), (" The capital", "stop_string"))
+
+    def test_an_interrupt_keeps_what_was_generated(self):
+        for _ in range(10):  # the story may end before the signal arrives
+            with subprocess.Popen([BEESWAX, "run", "-p", "Tell me a story", "--temp", "0"], stdin=subprocess.DEVNULL,
+                                  stdout=subprocess.PIPE, stderr=subprocess.PIPE) as process:
+                first = process.stdout.read(1)
+                process.send_signal(signal.SIGINT)
+                out, err = process.communicate()
+            self.assertEqual(process.returncode, 0)
+            if b"(cancelled)" in err:
+                self.assertTrue((first + out).endswith(b"\n"))
+                return
+        self.fail("ten stories were told before an interrupt was seen")
+
+    def test_mistakes(self):
+        self.refused(2, "excludes", "-p", "x", "-f", "y")
+        self.refused(2, "temperature is -1", "-p", "x", "--temp", "-1")
+        self.refused(2, "top-p is 2", "-p", "x", "--top-p", "2")
+        self.refused(3, "not rocm:0", "-p", "x", "--device", "rocm:0")
+        self.refused(4, "do not fit the context of 4 positions", "-p", PERU, "--ctx", "4")
+        self.refused(6, "absent.gguf: No such file", "absent.gguf")
+        self.refused(6, "absent.txt cannot be read", "-f", "absent.txt")
+        self.refused(7, "it is not a GGUF file", __file__)
+
+    def test_known_model(self):
+        folder = os.path.join(os.path.dirname(__file__), "..", "..", "..", "shared", "models")
+        model = os.path.join(folder, "stories260K-f32.gguf")
+        if not os.path.exists(model):
+            self.skipTest("no ../shared/models/stories260K-f32.gguf")
+        out = run("run", model, "--temp", "0", "-n", "40").stdout
+        self.assertTrue(out.startswith("Once upon a time, there was a little girl named Lily."), out)
+
+
+class Others(unittest.TestCase):
+    def test_demo(self):
+        done = run("demo")
+        self.assertEqual(done.returncode, 0, done.stderr)
+        for line in ("People in Brazil speak Portuguese.", "38 + 47 = 85.", "A spider has 8 legs.",
+                     "ids lead back to the values: yes"):
+            self.assertIn(line, done.stdout)
+
+    def test_devices(self):
+        done = run("devices")
+        self.assertEqual(done.returncode, 0, done.stderr)
+        self.assertRegex(done.stdout, r"(?m)^cpu\b")
+        devices = json.loads(run("devices", "--json").stdout)
+        self.assertEqual(devices[0]["device"], "cpu")
+
+    def test_without_a_command(self):
+        self.assertEqual(run().returncode, 2)
+        self.assertEqual(run("dance").returncode, 2)
+        self.assertIn("beeswax run", run("--help").stdout)
+
+
+if __name__ == "__main__":
+    unittest.main()
