@@ -13,13 +13,15 @@ namespace {
 
 BW_FN int64_t smaller(int64_t a, int64_t b) { return a < b ? a : b; }
 
-// Bytes ahead of a line's reader that are fetched.
+// What is requested while a square is read: the same place in the next lines, which no pattern leads the
+// processor to; or, where lines are so long that the second-level cache could not hold that, this far ahead.
 constexpr int64_t kAhead = 512;
+constexpr int64_t kMostAhead = 256 << 10;
 
 // `steps` multiply-adds (kLanes at most) of one vector of lanes against M rows.
 template <class Src, int M>
-BW_FN void dot_square(const Src* const* line, int64_t p, int64_t steps, const Compute<Src>* x, int64_t x_row,
-                      Vec<Compute<Src>>* sum) {
+BW_FN void dot_square(const Src* const* line, int64_t p, int64_t steps, int64_t ahead, const Compute<Src>* x,
+                      int64_t x_row, Vec<Compute<Src>>* sum) {
   using T = Compute<Src>;
   constexpr int n = kLanes<T>;
   Vec<T> v[n];
@@ -27,7 +29,7 @@ BW_FN void dot_square(const Src* const* line, int64_t p, int64_t steps, const Co
 #pragma GCC unroll 16
     for (int r = 0; r < n; ++r) {
       v[r] = widen_load<T>(line[r] + p);
-      __builtin_prefetch(reinterpret_cast<const char*>(line[r] + p) + kAhead);
+      __builtin_prefetch(reinterpret_cast<const char*>(line[r] + p) + ahead, 0, 2);
     }
   } else {
     for (int r = 0; r < n; ++r) v[r] = widen_load_first<T>(line[r] + p, steps);
@@ -50,6 +52,8 @@ BW_FN void dots_of(const GemmVector& g, const Compute<Src>* x, Compute<Src>* y) 
   using T = Compute<Src>;
   constexpr int n = kLanes<T>;
   const Src* w = static_cast<const Src*>(g.w);
+  const int64_t group = n * g.stride * static_cast<int64_t>(sizeof(Src));
+  const int64_t ahead = group <= kMostAhead ? group : kAhead;
   for (int64_t j = 0; j < g.n; j += n) {
     const int64_t lanes = smaller(n, g.n - j);
     const Src* line[n];
@@ -59,8 +63,8 @@ BW_FN void dots_of(const GemmVector& g, const Compute<Src>* x, Compute<Src>* y) 
       const int64_t end = smaller(g.k, first + kGemmBlock);
       Vec<T> sum[M] = {};
       int64_t p = first;
-      for (; p + n <= end; p += n) dot_square<Src, M>(line, p, n, x, g.x_row, sum);
-      if (p < end) dot_square<Src, M>(line, p, end - p, x, g.x_row, sum);
+      for (; p + n <= end; p += n) dot_square<Src, M>(line, p, n, ahead, x, g.x_row, sum);
+      if (p < end) dot_square<Src, M>(line, p, end - p, ahead, x, g.x_row, sum);
       for (int i = 0; i < M; ++i) total[i] = first == 0 ? sum[i] : total[i] + sum[i];
     }
     for (int i = 0; i < M; ++i) store_first(y + i * g.y_row + j, total[i], lanes);
