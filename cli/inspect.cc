@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// `beeswax inspect`: what a GGUF file holds, and whether it runs here.
+// `beeswax inspect`: what a GGUF file or a Hugging Face folder holds, and whether it runs here.
 #include <algorithm>
 #include <cstdio>
+#include <filesystem>
 #include <map>
 #include <memory>
 #include <nlohmann/json.hpp>
@@ -11,7 +12,7 @@
 #include "cli/commands.h"
 #include "cli/progress.h"
 #include "io/gguf.h"
-#include "models/gguf_tokenizer.h"
+#include "models/hf_folder.h"
 #include "models/model.h"
 
 namespace beeswax::cli {
@@ -21,11 +22,16 @@ namespace {
 std::string reason_against(const io::GgufFile& file) {
   try {
     models::check_model(file);
-    static_cast<void>(models::load_tokenizer(file));
+    static_cast<void>(models::open_tokenizer(file.name(), file));
     return {};
   } catch (const Error& error) {
     return error.what();
   }
+}
+
+bool is_folder(const io::GgufFile& file) {
+  std::error_code ignored;  // it was opened
+  return std::filesystem::is_directory(file.name(), ignored);
 }
 
 struct TypeSum {
@@ -55,6 +61,7 @@ void print_json(const io::GgufFile& file) {
                        {"bytes", tensor.bytes.size()}});
   const std::string reason = reason_against(file);
   const nlohmann::json out = {{"file", file.name()},
+                              {"folder", is_folder(file)},
                               {"version", file.version()},
                               {"other_byte_order", file.reversed()},
                               {"file_bytes", file.file_bytes()},
@@ -66,9 +73,11 @@ void print_json(const io::GgufFile& file) {
 }
 
 void print_text(const io::GgufFile& file, bool tensors_too) {
-  std::printf("%s: GGUF version %u, %s, %zu tensors, %zu metadata values%s\n\n", file.name().c_str(),
-              file.version(), size_text(file.file_bytes()).c_str(), file.tensors().size(),
-              file.metadata().size(), file.reversed() ? ", in the other byte order" : "");
+  const std::string kind =
+      is_folder(file) ? "Hugging Face folder" : "GGUF version " + std::to_string(file.version());
+  std::printf("%s: %s, %s, %zu tensors, %zu metadata values%s\n\n", file.name().c_str(), kind.c_str(),
+              size_text(file.file_bytes()).c_str(), file.tensors().size(), file.metadata().size(),
+              file.reversed() ? ", in the other byte order" : "");
   size_t widest = 0;
   for (const auto& [key, value] : file.metadata()) widest = std::max(widest, key.size());
   for (const auto& [key, value] : file.metadata())
@@ -92,22 +101,24 @@ void print_text(const io::GgufFile& file, bool tensors_too) {
 }  // namespace
 
 void add_inspect(CLI::App& app) {
-  CLI::App* command = app.add_subcommand("inspect", "Show what a GGUF file holds, and whether it runs here");
+  CLI::App* command = app.add_subcommand("inspect", "Show what a model file holds, and whether it runs here");
   struct Options {
     std::string file;
     bool json = false, tensors = false;
   };
   const auto o = std::make_shared<Options>();
-  command->add_option("file", o->file, "A GGUF file")->required();
+  command->add_option("file", o->file, "A GGUF file or a Hugging Face folder")->required();
   command->add_flag("--tensors", o->tensors, "List every tensor");
   command->add_flag("--json", o->json, "Print JSON");
   command->footer(
+      "\nA folder is shown as the GGUF file that it would be.\n"
       "\nExamples:\n"
       "  beeswax inspect model.gguf\n"
+      "  beeswax inspect folder\n"
       "  beeswax inspect model.gguf --tensors\n"
       "  beeswax inspect model.gguf --json\n");
   command->callback([o] {
-    const auto file = io::GgufFile::open(o->file);
+    const auto file = models::open_model(o->file);
     o->json ? print_json(*file) : print_text(*file, o->tensors);
   });
 }

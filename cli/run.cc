@@ -19,6 +19,7 @@
 #include "io/gguf.h"
 #include "models/box.h"
 #include "models/gguf_tokenizer.h"
+#include "models/hf_folder.h"
 #include "models/model.h"
 
 namespace beeswax::cli {
@@ -77,9 +78,10 @@ void run(const RunOptions& options) {
     throw Error(ErrorKind::Unsupported, "run",
                 "models run on the device cpu in this version, not " + options.device);
   if (options.threads > 0) ThreadPool::global().set_threads(options.threads);
-  const auto file = options.model.empty() ? models::open_box() : io::GgufFile::open(options.model);
+  const auto file = options.model.empty() ? models::open_box() : models::open_model(options.model);
   models::check_model(*file);  // the plainest reason first
-  const auto tokenizer = models::load_tokenizer(*file);
+  const auto tokenizer =
+      options.model.empty() ? models::load_tokenizer(*file) : models::open_tokenizer(options.model, *file);
   const int64_t trained =
       file->get_int(file->get_string("general.architecture") + ".context_length", kDefaultContext);
   const int64_t context = options.context > 0 ? options.context : std::min(trained, kDefaultContext);
@@ -117,7 +119,8 @@ void add_run(CLI::App& app) {
   CLI::App* command = app.add_subcommand("run", "Run a language model on a prompt");
   const auto o = std::make_shared<RunOptions>();
   generate::SamplingOptions& sampling = o->generate.sampling;
-  command->add_option("model", o->model, "A GGUF file (default: the small model in the box)");
+  command->add_option("model", o->model,
+                      "A GGUF file or a Hugging Face folder (default: the small model in the box)");
   command->add_option("-p,--prompt", o->prompt, "The prompt (default: standard input, if it is piped)");
   command->add_option("-f,--file", o->prompt_file, "Read the prompt from a file")->excludes("--prompt");
   command->add_option("-n,--tokens", o->generate.max_tokens, "Generate at most this many tokens");
@@ -152,6 +155,7 @@ void add_run(CLI::App& app) {
       "  beeswax run -p 'What is the capital of France?'\n"
       "  beeswax run model.gguf -p 'Once upon a time' -n 100\n"
       "  beeswax run model.gguf -f question.txt --temp 0\n"
+      "  beeswax run folder -p 'Once upon a time'    (config.json, tokenizer.json, *.safetensors)\n"
       "  echo 'One, two,' | beeswax run model.gguf --seed 7 --json\n");
   command->callback([o] { run(*o); });
 }

@@ -7,17 +7,23 @@ computes them in f64, and two bounds. "bound" is twice the largest error of the 
 weights, of the f64 model with activations rounded to 8 bits as quantized products round them. "cache_bound" is twice
 the largest error of that model with keys and values rounded to f16 as well. Values of tensors are not
 stored: both sides make them from the tensor's name (see Stream; tests/support/random_model.h is the other side).
+"folder" is the same model as transformers saves it: its config.json, what older versions say in place of
+rope_parameters, and for each tensor of the folder the one of the file that has its values, and how: "same", "less 1",
+reordered for so many heads, or one part of a stack.
 
-usage: make_model_cases.py [NAME ...]      needs torch, transformers, gguf (for dequantizing) and numpy
+usage: make_model_cases.py [NAME ...]      needs torch, transformers, safetensors, gguf (for dequantizing) and numpy
 """
 import contextlib
 import json
 import math
 import os
+import re
 import sys
+import tempfile
 
 import gguf
 import numpy as np
+import safetensors.torch
 import torch
 import transformers
 
@@ -97,7 +103,7 @@ class Tensors:
         self.all.append(entry)
 
     def vector(self, name, size, spread=0.5, shift=1.0):
-        self.all.append({"name": name, "shape": [size], "type": "f32", "spread": spread, "shift": shift})
+        self.all.append({"name": name, "shape": [size], "type": self.types.get("vectors", "f32"), "spread": spread, "shift": shift})
 
 
 def tensors_of(case):
@@ -242,7 +248,7 @@ def half_cache(model_class):
         module.repeat_kv = saved
 
 
-def run(case, tensors, ids, dtype):
+def model_of(case, tensors, dtype):
     config = case["class"].config_class(
         vocab_size=VOCABULARY, hidden_size=case["width"], num_hidden_layers=case["layers"],
         num_attention_heads=case["heads"], num_key_value_heads=case["kv_heads"], head_dim=case["size"],
@@ -258,6 +264,11 @@ def run(case, tensors, ids, dtype):
     missing, unexpected = model.load_state_dict({n: x.to(dtype) for n, x in state.items()}, strict=False)
     if missing or unexpected:
         sys.exit(f"{case['name']}: missing {missing}, unexpected {unexpected}")
+    return model
+
+
+def run(case, tensors, ids, dtype):
+    model = model_of(case, tensors, dtype)
     seen = set()
     for module in model.modules():
         module.register_forward_hook(lambda m, i, o: seen.add(o.dtype) if torch.is_tensor(o) else None)
@@ -266,6 +277,68 @@ def run(case, tensors, ids, dtype):
     if seen != {dtype} or any(b.dtype.is_floating_point and b.dtype != dtype for b in model.buffers()):
         sys.exit(f"{case['name']}: computed in {seen}, not in {dtype}")
     return logits.double().numpy()
+
+
+# --------------------------------------------------------------------------------------------------------- folders
+def origins(case, tensors):
+    """{bytes in f32: (name in the file, how it becomes a folder's tensor)}, for whatever a folder may hold."""
+    found = {}
+    for tensor in tensors:
+        x = values_of(tensor).astype(np.float32)
+        ways = {"same": x}
+        if x.ndim == 1:
+            ways["less 1"] = x - np.float32(1)
+        for key in ("heads", "kv_heads"):
+            if x.ndim <= 2 and x.shape[0] % (2 * case[key]) == 0:
+                ways[key] = halves_from_neighbours(x, case[key])
+        for way, value in ways.items():
+            found.setdefault(value.tobytes(), (tensor["name"], way))
+        for part in x if x.ndim == 3 else ():
+            found.setdefault(part.tobytes(), (tensor["name"], "part"))
+    return found
+
+
+def pattern_of(name):
+    return re.sub(r"(?<=\.)\d+(?=\.)", "{}", name)
+
+
+def old_rope(config):
+    """The keys that version 4 of transformers has in place of rope_parameters."""
+    new = config["rope_parameters"]
+    full = dict(new.get("full_attention", new))
+    old = {"rope_theta": full.pop("rope_theta")}
+    if "sliding_attention" in new:
+        old["rope_local_base_freq"] = new["sliding_attention"]["rope_theta"]
+    if "partial_rotary_factor" in full:
+        old["partial_rotary_factor"] = full.pop("partial_rotary_factor")
+    if config["model_type"] == "phi3":
+        full.pop("original_max_position_embeddings", None)
+    kind = full.pop("rope_type")
+    old["rope_scaling"] = None if kind == "default" else {("rope_type" if kind == "llama3" or "sliding_attention" in new else "type"): kind, **full}
+    return old
+
+
+def folder_of(case, tensors):
+    """What transformers writes for the model: config.json, and for each tensor where its values come from."""
+    model = model_of(case, tensors, torch.float32)
+    with tempfile.TemporaryDirectory() as folder:
+        model.save_pretrained(folder)
+        with open(os.path.join(folder, "config.json"), encoding="utf-8") as file:
+            config = json.load(file)
+        saved = safetensors.torch.load_file(os.path.join(folder, "model.safetensors"))
+    known, names, used = origins(case, tensors), {}, set()
+    for name, x in saved.items():
+        origin, way = known[x.numpy().tobytes()]
+        used.add(origin)
+        if names.setdefault(pattern_of(name), [pattern_of(origin), way]) != [pattern_of(origin), way]:
+            sys.exit(f"{case['name']}: {name} is made of {origin} ({way}), unlike that of another layer")
+    if {t["name"] for t in tensors} - used - set(case.get("factors", {})):
+        sys.exit(f"{case['name']}: the folder does not hold everything")
+    old = {k: v for k, v in config.items() if k != "rope_parameters"} | old_rope(config)
+    again = case["class"].config_class.from_dict(old).to_dict()["rope_parameters"]
+    if {k: v for k, v in again.items() if k != "type"} != config["rope_parameters"]:
+        sys.exit(f"{case['name']}: {again} is not {config['rope_parameters']}")
+    return {"config": config, "old_rope": old_rope(config), "names": names}
 
 
 def make(case):
@@ -285,8 +358,11 @@ def make(case):
     metadata = {**case["metadata"], **sizes_of(case)}
     out = {"metadata": metadata, "context": case.get("context", case["tokens"]), "bound": 2 * error, "cache_bound": 2 * cache_error,
            "ids": ids}
+    folder = None if block else folder_of(case, tensors)
     with open(os.path.join(OUT, case["name"] + ".json"), "w", encoding="utf-8") as file:
         file.write(json.dumps(out)[:-1])
+        if folder:
+            file.write(',\n"folder": ' + json.dumps(folder))
         file.write(',\n"tensors": [\n' + ",\n".join(json.dumps(t) for t in tensors) + "]")
         rows = ",\n".join("[" + ",".join(f"{x:.10g}" for x in row) + "]" for row in logits)
         file.write(',\n"logits": [\n' + rows + "]}\n")
@@ -330,6 +406,8 @@ def llama_cases():
     model = transformers.LlamaForCausalLM
     yield case("llama", model, "llama", {"rope.freq_base": 1e4, "rope.dimension_count": 16}, rope(1e4))
     yield case("llama_tied_f16", model, "llama", {}, rope(1e4), tied=True, types={"": "f16", "ffn_down": "bf16"})
+    for kind in ("f16", "bf16"):
+        yield case(f"llama_all_{kind}", model, "llama", {}, rope(1e4), types={"": kind, "vectors": kind}, layers=2)
     yield case("llama_biases", model, "llama", {}, {"attention_bias": True, "mlp_bias": True, **rope(1e4)}, biases="all")
     yield case("llama_wide_heads", model, "llama", {}, rope(1e4), size=32, kv_heads=1)
     yield case("llama_linear", model, "llama", {"rope.scaling.type": "linear", "rope.scaling.factor": 4.0},

@@ -5,6 +5,7 @@
 #include <bit>
 
 #include "io/byte_reader.h"
+#include "io/gguf_writer.h"
 
 namespace beeswax::io {
 namespace {
@@ -265,6 +266,27 @@ std::shared_ptr<const GgufFile> GgufFile::from_bytes(std::span<const std::byte> 
   const std::shared_ptr<GgufFile> file(new GgufFile());
   file->name_ = name;
   GgufParser(*file, bytes, std::move(owner)).parse();
+  return file;
+}
+
+std::shared_ptr<const GgufFile> GgufFile::assemble(std::string_view name, const GgufWriter& metadata,
+                                                   std::vector<ForeignTensor> tensors, uint64_t file_bytes) {
+  const std::shared_ptr<GgufFile> file(new GgufFile());
+  file->name_ = name;
+  file->head_ = metadata.head();
+  GgufParser(*file, file->head_, nullptr).parse();
+  file->file_bytes_ = file_bytes;
+  file->foreign_ = std::move(tensors);
+  for (const ForeignTensor& tensor : file->foreign_) {
+    const auto elements = static_cast<uint64_t>(tensor.shape.elem_count());
+    if (elements % tensor.type->block_elements != 0 ||
+        elements / tensor.type->block_elements * tensor.type->block_bytes != tensor.bytes.size())
+      fail(ErrorKind::Format, "read", name, ": tensor '", tensor.name, "' has ", tensor.bytes.size(),
+           " bytes, which ", tensor.shape, " of ", tensor.type->name, " do not have");
+    if (!file->names_.emplace(tensor.name, file->tensors_.size()).second)
+      fail(ErrorKind::Format, "read", name, " holds two tensors for '", tensor.name, "'");
+    file->tensors_.push_back({tensor.name, tensor.shape, tensor.type, tensor.bytes, tensor.owner});
+  }
   return file;
 }
 

@@ -40,6 +40,17 @@ struct GgufTensor {
   std::shared_ptr<const void> owner;  ///< keeps the bytes; null where that is the caller's part
 };
 
+class GgufWriter;
+
+/// A tensor that some other file holds.
+struct ForeignTensor {
+  std::string name;
+  Shape shape;
+  const GgmlType* type;
+  std::span<const std::byte> bytes;
+  std::shared_ptr<const void> owner;  ///< keeps the bytes; null where that is the caller's part
+};
+
 class BW_API GgufFile {
  public:
   /// Maps and checks a file, or all parts of a split one (NAME-00001-of-0000N.gguf) where the first is named.
@@ -49,6 +60,10 @@ class BW_API GgufFile {
   /// where it has an owner that keeps it, and are copied where it has none.
   static std::shared_ptr<const GgufFile> from_bytes(std::span<const std::byte> bytes, std::string_view name,
                                                     std::shared_ptr<const void> owner = nullptr);
+  /// What another format holds, as a GGUF file would: `metadata` gives the values, and none of its tensors.
+  /// Format where two tensors have one name, or bytes do not fit a shape.
+  static std::shared_ptr<const GgufFile> assemble(std::string_view name, const GgufWriter& metadata,
+                                                  std::vector<ForeignTensor> tensors, uint64_t file_bytes);
 
   const std::string& name() const { return name_; }
   uint32_t version() const { return version_; }
@@ -84,6 +99,8 @@ class BW_API GgufFile {
   void append(const GgufFile& part, int64_t number);
 
   std::vector<std::shared_ptr<const os::MappedFile>> maps_;
+  std::vector<std::byte> head_;         // of an assembled file, for what points into it
+  std::vector<ForeignTensor> foreign_;  // the same
   uint64_t file_bytes_ = 0;
   std::string name_;
   uint32_t version_ = 0;

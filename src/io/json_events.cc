@@ -19,15 +19,15 @@ class Events {
   bool null() { return other("null"); }
   bool boolean(bool value) { return other(value ? "true" : "false"); }
   bool number_integer(int64_t value) {
-    if (value < 0) return other("a number below 0");
+    if (value < 0) return number(static_cast<double>(value), "a number below 0");
     return number_unsigned(static_cast<uint64_t>(value));
   }
   bool number_unsigned(uint64_t value) {
     to_.whole(value);
     return true;
   }
-  bool number_float(double /*value*/, const std::string& /*text*/) {
-    return other("not a whole number of 64 bits");
+  bool number_float(double value, const std::string& /*text*/) {
+    return number(value, "not a whole number of 64 bits");
   }
   bool string(std::string& value) {
     to_.text(value);
@@ -66,6 +66,10 @@ class Events {
   }
 
  private:
+  bool number(double value, std::string_view what) {
+    to_.number(value, what);
+    return true;
+  }
   bool other(std::string_view what) {
     to_.other(what);
     return true;

@@ -25,7 +25,9 @@ class JsonHandler {
   virtual void key(std::string& name) = 0;
   virtual void text(std::string& /*value*/) { refuse_kind("text"); }
   virtual void whole(uint64_t /*value*/) { refuse_kind("a number"); }
-  /// A number below 0, a fraction, one beyond 64 bits, true, false, null.
+  /// A number below 0, a fraction, one beyond 64 bits; `what` describes it.
+  virtual void number(double /*value*/, std::string_view what) { other(what); }
+  /// true, false, null, and numbers that number() does not take.
   virtual void other(std::string_view what) { refuse_kind(what); }
 
   const std::string& file() const { return file_; }

@@ -13,6 +13,7 @@ DecoderOptions read_gemma(const Metadata& metadata, int64_t layers_of_27b) {
   options.embedding_scale = std::sqrt(static_cast<double>(info.width));
   if (info.layers == layers_of_27b)
     options.attention_scale = std::sqrt(static_cast<double>(info.heads) / static_cast<double>(info.width));
+  options.attention_scale = metadata.number("attention.scale", options.attention_scale);
   return options;
 }
 

@@ -7,7 +7,9 @@
 namespace beeswax::models {
 
 /// Scaled embeddings, norms of what is added, GeGLU. Scores are scaled by the size of a head, but in the
-/// 27-billion-parameter model, which has `layers_of_27b` layers, by the width divided among the heads.
+/// 27-billion-parameter model, which has `layers_of_27b` layers, by the width divided among the heads; a file
+/// may say otherwise
+/// ('attention.scale').
 DecoderOptions read_gemma(const Metadata& metadata, int64_t layers_of_27b);
 
 /// Layers with a window and those that see all positions.

@@ -9,8 +9,10 @@ std::unique_ptr<Model> make_llama(const Weights& weights, int64_t context) {
   const Metadata metadata(weights.file());
   DecoderOptions options = read_decoder(metadata);
   read_experts(metadata, &options);
-  options.fill_layers({read_rope(metadata, weights, options.info, context, nn::RopePairs::Neighbours),
-                       read_window(metadata)});
+  // GGUF files hold rows so that neighbours rotate together; folders of transformers are not reordered.
+  const auto pairs = metadata.text("rope.pairs", "neighbours") == "halves" ? nn::RopePairs::Halves
+                                                                           : nn::RopePairs::Neighbours;
+  options.fill_layers({read_rope(metadata, weights, options.info, context, pairs), read_window(metadata)});
   return std::make_unique<Decoder>(weights, options);
 }
 

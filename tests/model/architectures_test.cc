@@ -5,56 +5,32 @@
 // with an f16 cache, twice that of the same with keys and values rounded to f16.
 #include <gtest/gtest.h>
 
-#include <algorithm>
 #include <cmath>
 #include <cstdio>
-#include <filesystem>
-#include <fstream>
 #include <nlohmann/json.hpp>
 #include <set>
 
 #include "io/gguf.h"
 #include "models/model.h"
 #include "support/expect_error.h"
+#include "support/model_case.h"
 #include "support/random_model.h"
 
 namespace beeswax {
 namespace {
 
-namespace fs = std::filesystem;
-
-const fs::path kCases = fs::path(BW_SOURCE_DIR) / "tests" / "model" / "cases";
-
-std::vector<std::string> case_names() {
-  std::vector<std::string> names;
-  for (const auto& entry : fs::directory_iterator(kCases)) names.push_back(entry.path().stem().string());
-  std::sort(names.begin(), names.end());
-  return names;
-}
-
-nlohmann::json read_case(const std::string& name) {
-  std::ifstream in(kCases / (name + ".json"));
-  return nlohmann::json::parse(in);
-}
+using test::read_model_case;
 
 struct Case {
   explicit Case(const std::string& name, const nlohmann::json& overrides = nlohmann::json::object())
-      : json(read_case(name)),
+      : json(read_model_case(name)),
         bytes(test::random_model(json, overrides)),
         file(io::GgufFile::from_bytes(bytes, name + ".gguf")),
         ids(json["ids"].get<std::vector<int32_t>>()) {}
   std::unique_ptr<models::Model> load() const { return models::load_model(*file, json["context"]); }
   /// The largest error of the logits after the first `count` ids.
   double error_of(const Tensor& logits, size_t count) const {
-    const auto expected = json["logits"][count - 1].get<std::vector<double>>();
-    const auto got = logits.to_vec<float>();
-    EXPECT_EQ(got.size(), expected.size());
-    double worst = 0;
-    for (size_t i = 0; i < got.size(); ++i) {
-      const double error = std::fabs(got[i] - expected[i]);
-      worst = error <= worst ? worst : error;  // NaN stays
-    }
-    return worst;
+    return test::error_of_logits(json, logits, count);
   }
 
   nlohmann::json json;
@@ -100,13 +76,13 @@ TEST_P(Architectures, LogitsWithAnF16CacheAreNearPyTorchs) {
   }
 }
 
-INSTANTIATE_TEST_SUITE_P(Cases, Architectures, testing::ValuesIn(case_names()),
+INSTANTIATE_TEST_SUITE_P(Cases, Architectures, testing::ValuesIn(test::model_case_names()),
                          [](const auto& info) { return info.param; });
 
 TEST(Architectures, EveryRowOfTheTableHasACase) {
   std::set<std::string> covered;
-  for (const std::string& name : case_names())
-    covered.insert(read_case(name)["metadata"]["general.architecture"].get<std::string>());
+  for (const std::string& name : test::model_case_names())
+    covered.insert(read_model_case(name)["metadata"]["general.architecture"].get<std::string>());
 #define BW_MODEL(Name, name, ...) EXPECT_TRUE(covered.contains(#name)) << #name;
 #include "tables/models.def"
 }
@@ -190,7 +166,8 @@ void expect_refused(const std::string& name, const nlohmann::json& overrides, Er
 }
 
 TEST(Architectures, EverySoundFilePassesTheCheck) {
-  for (const std::string& name : case_names()) EXPECT_NO_THROW(models::check_model(*Case(name).file)) << name;
+  for (const std::string& name : test::model_case_names())
+    EXPECT_NO_THROW(models::check_model(*Case(name).file)) << name;
 }
 
 TEST(Architectures, UnknownOnesNameTheKnown) {
@@ -228,7 +205,7 @@ TEST(Architectures, AnyMetadataLoadsOrIsRefused) {
                                               1e-30, 1e30, HUGE_VAL, false,       "text",      {1, 2}};
   for (const std::string name :
        {"llama_linear", "qwen2_yarn", "qwen3moe", "phi4_long", "gemma2", "gemma3_pattern"}) {
-    const nlohmann::json metadata = read_case(name)["metadata"];
+    const nlohmann::json metadata = read_model_case(name)["metadata"];
     for (const auto& [key, unused] : metadata.items()) {
       for (const nlohmann::json& value : values) {
         const Case one(name, {{key, value}});
@@ -248,7 +225,7 @@ TEST(Architectures, AnyMetadataLoadsOrIsRefused) {
 TEST(Architectures, TensorsLeftOverAreRefused) {
   expect_refused("llama", {{"llama.block_count", 2}}, ErrorKind::Unsupported, "holds the tensor 'blk.2.");
   for (const bool known : {true, false}) {
-    nlohmann::json json = read_case("llama");
+    nlohmann::json json = read_model_case("llama");
     json["tensors"].push_back({{"name", known ? "blk.0.attn_rot_embd.weight" : "blk.0.attn_scales.weight"},
                                {"shape", {16}},
                                {"type", "f32"},

@@ -60,6 +60,25 @@ inline std::vector<std::byte> random_blocks(const std::string& name, size_t bloc
   return bytes;
 }
 
+inline const io::GgmlType& type_named(const std::string& name) {
+  uint32_t id = 0;
+  while (io::ggml_type(id) == nullptr || io::ggml_type(id)->name != name) ++id;
+  return *io::ggml_type(id);
+}
+
+/// The bytes of one tensor of a case.
+inline std::vector<std::byte> random_bytes(const nlohmann::json& tensor) {
+  const std::string name = tensor["name"];
+  const Shape shape(tensor["shape"].get<std::vector<int64_t>>());
+  const io::GgmlType& type = type_named(tensor["type"]);
+  if (tensor.contains("values"))
+    return Tensor::from_vec(tensor["values"].get<std::vector<float>>(), shape).to_bytes();
+  if (tensor.contains("halves"))
+    return random_blocks(name, static_cast<size_t>(shape.elem_count()) / type.block_elements,
+                         type.block_bytes, tensor["halves"]);
+  return random_dense(name, shape, type.dtype.value(), tensor["spread"], tensor["shift"]);
+}
+
 /// The file. `overrides` replaces metadata.
 inline std::vector<std::byte> random_model(const nlohmann::json& one,
                                            const nlohmann::json& overrides = nlohmann::json::object()) {
@@ -80,20 +99,9 @@ inline std::vector<std::byte> random_model(const nlohmann::json& one,
   }
   std::vector<std::vector<std::byte>> kept;  // until the file is written
   for (const auto& tensor : one["tensors"]) {
-    const std::string name = tensor["name"];
-    const Shape shape(tensor["shape"].get<std::vector<int64_t>>());
-    const std::string type_name = tensor["type"];
-    uint32_t id = 0;
-    while (io::ggml_type(id) == nullptr || io::ggml_type(id)->name != type_name) ++id;
-    const io::GgmlType& type = *io::ggml_type(id);
-    if (tensor.contains("values"))
-      kept.push_back(Tensor::from_vec(tensor["values"].get<std::vector<float>>(), shape).to_bytes());
-    else if (tensor.contains("halves"))
-      kept.push_back(random_blocks(name, static_cast<size_t>(shape.elem_count()) / type.block_elements,
-                                   type.block_bytes, tensor["halves"]));
-    else
-      kept.push_back(random_dense(name, shape, type.dtype.value(), tensor["spread"], tensor["shift"]));
-    writer.add_tensor(name, id, shape, kept.back());
+    kept.push_back(random_bytes(tensor));
+    writer.add_tensor(tensor["name"].get<std::string>(), type_named(tensor["type"]).id,
+                      Shape(tensor["shape"].get<std::vector<int64_t>>()), kept.back());
   }
   return writer.to_bytes();
 }

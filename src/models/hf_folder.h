@@ -1,0 +1,33 @@
+// SPDX-License-Identifier: Apache-2.0
+// A Hugging Face folder (config.json and safetensors) as the GGUF file that it would be.
+#pragma once
+
+#include <memory>
+#include <string>
+
+#include "io/gguf.h"
+#include "io/safetensors.h"
+#include "models/hf_config.h"
+#include "text/tokenizer.h"
+
+namespace beeswax::models {
+
+/// Opens the folder `path`: config.json, and model.safetensors or the files that
+/// model.safetensors.index.json lists. Tensors stay where they are, but for norms that GGUF files hold
+/// otherwise. Io where a file cannot be read, Format where one is not sound, Unsupported for what config.json
+/// asks for, or for a tensor, that this version does not know.
+BW_API std::shared_ptr<const io::GgufFile> open_hf_folder(const std::string& path);
+
+/// The same from a config and tensors that are open already; `name` stands in messages.
+BW_API std::shared_ptr<const io::GgufFile> assemble_hf(const io::JsonValue& config,
+                                                       const io::SafetensorsFile& tensors,
+                                                       const std::string& name);
+
+/// A GGUF file or a Hugging Face folder.
+BW_API std::shared_ptr<const io::GgufFile> open_model(const std::string& path);
+
+/// The tokenizer of `file`, which open_model opened at `path`. Unsupported for folders: this version does not
+/// read tokenizer.json.
+BW_API std::unique_ptr<text::Tokenizer> open_tokenizer(const std::string& path, const io::GgufFile& file);
+
+}  // namespace beeswax::models

@@ -1,0 +1,91 @@
+# SPDX-License-Identifier: Apache-2.0
+"""beeswax inspect and beeswax run on a Hugging Face folder: what they show, and what they say to mistakes."""
+import json
+import os
+import struct
+import subprocess
+import sys
+import tempfile
+import unittest
+
+BEESWAX = sys.argv.pop(1)
+CONFIG = {"model_type": "llama", "hidden_size": 8, "intermediate_size": 12, "num_hidden_layers": 1, "num_attention_heads": 2,
+          "num_key_value_heads": 1, "rms_norm_eps": 1e-5, "vocab_size": 16, "tie_word_embeddings": True, "hidden_act": "silu",
+          "max_position_embeddings": 32, "eos_token_id": 2}
+LAYER = {"input_layernorm": [8], "post_attention_layernorm": [8], "self_attn.q_proj": [8, 8], "self_attn.k_proj": [4, 8],
+         "self_attn.v_proj": [4, 8], "self_attn.o_proj": [8, 8], "mlp.gate_proj": [12, 8], "mlp.up_proj": [12, 8],
+         "mlp.down_proj": [8, 12]}
+
+
+def run(*arguments):
+    return subprocess.run([BEESWAX, *arguments], capture_output=True, text=True, check=False)
+
+
+def write_safetensors(path, shapes):
+    """bf16 tensors {name: shape} of zeros."""
+    header, data = {}, 0
+    for name, shape in shapes.items():
+        size = 2
+        for axis in shape:
+            size *= axis
+        header[name] = {"dtype": "BF16", "shape": shape, "data_offsets": [data, data + size]}
+        data += size
+    text = json.dumps(header).encode()
+    with open(path, "wb") as file:
+        file.write(struct.pack("<Q", len(text)) + text + bytes(data))
+
+
+class Folders(unittest.TestCase):
+    def setUp(self):
+        self.temporary = tempfile.TemporaryDirectory()
+        self.folder = os.path.join(self.temporary.name, "tiny")
+        os.mkdir(self.folder)
+        self.write_config()
+        shapes = {f"model.layers.0.{name}.weight": shape for name, shape in LAYER.items()}
+        write_safetensors(os.path.join(self.folder, "model.safetensors"),
+                          {"model.embed_tokens.weight": [16, 8], "model.norm.weight": [8], **shapes})
+
+    def tearDown(self):
+        self.temporary.cleanup()
+
+    def write_config(self, **changes):
+        with open(os.path.join(self.folder, "config.json"), "w", encoding="utf-8") as file:
+            json.dump(CONFIG | changes, file)
+
+    def test_inspect(self):
+        seen = json.loads(run("inspect", self.folder, "--json").stdout)
+        self.assertTrue(seen["folder"])
+        self.assertEqual(seen["file"], self.folder)
+        self.assertEqual(seen["metadata"]["general.name"]["value"], '"tiny"')
+        self.assertEqual(seen["metadata"]["llama.context_length"]["value"], "32")
+        self.assertEqual({t["name"]: t["shape"] for t in seen["tensors"]}["blk.0.ffn_down.weight"], "[8, 12]")
+        self.assertEqual({t["type"] for t in seen["tensors"]}, {"bf16"})
+        text = run("inspect", self.folder).stdout
+        self.assertIn("tiny: Hugging Face folder, ", text)
+        self.assertIn("11 tensors", text)
+
+    def test_mistakes(self):
+        def refused(status, message):  # statuses: tables/errors.def
+            for command in (["inspect", self.folder], ["run", self.folder, "-p", "a"]):
+                done = run(*command)
+                self.assertEqual(done.returncode, status, done.stderr)
+                self.assertIn(message, done.stderr)
+
+        self.write_config(quantization_config={"bits": 4})
+        refused(3, "'quantization_config': {\"bits\": 4}")
+        self.write_config(model_type="mamba")
+        refused(3, "'model_type' is \"mamba\"; known are: llama mistral")
+        os.remove(os.path.join(self.folder, "config.json"))
+        refused(6, "config.json")
+
+    def test_no_tokenizer(self):
+        done = run("run", self.folder, "-p", "a")
+        self.assertNotEqual(done.returncode, 0)
+        self.assertIn("tokenizer.json", done.stderr)
+        seen = json.loads(run("inspect", self.folder, "--json").stdout)
+        self.assertFalse(seen["runs"])
+        self.assertIn("tokenizer.json", seen["reason"])
+
+
+if __name__ == "__main__":
+    unittest.main()
