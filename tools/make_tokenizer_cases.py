@@ -19,7 +19,7 @@ from tokenizers import Regex, Tokenizer, decoders, models, pre_tokenizers, train
 
 ROOT = os.path.join(os.path.dirname(os.path.abspath(__file__)), "..")
 TABLE = os.path.join(ROOT, "src", "tables", "pretokenizers.def")
-SHARED = os.path.join(ROOT, "src", "text", "pretokenizer.cc")
+SHARED = os.path.join(ROOT, "src", "text", "known_patterns.h")
 OUT = os.path.join(ROOT, "tests", "text")
 
 TEXTS = [

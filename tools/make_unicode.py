@@ -1,9 +1,10 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
 """Writes src/text/unicode_tables.inc: the ranges of characters of each general category of Unicode, and the simple
-lower-case mappings, from the database of the package unicodedata2, or of Python itself.
+lower-case mappings; and src/text/unicode_forms.inc: decompositions, compositions and combining classes, which the
+normal forms are made of. From the database of the package unicodedata2, or of Python itself.
 
-usage: make_unicode.py [--check]     --check: only say whether the file is what would be written
+usage: make_unicode.py [--check]     --check: only say whether the files are what would be written
 """
 import argparse
 import os
@@ -14,7 +15,7 @@ try:
 except ImportError:
     import unicodedata
 
-PATH = os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "src", "text", "unicode_tables.inc")
+FOLDER = os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "src", "text")
 LAST = 0x10FFFF
 
 
@@ -66,16 +67,64 @@ def table_text():
     return "\n".join(lines)
 
 
+def is_hangul(code):
+    return 0xAC00 <= code < 0xD7A4  # composed by arithmetic
+
+
+def combining_ranges():
+    """[(first, last, class)] of characters with a combining class other than 0."""
+    ranges = []
+    for code in range(LAST + 1):
+        value = unicodedata.combining(chr(code))
+        if value == 0:
+            continue
+        if ranges and ranges[-1][2] == value and ranges[-1][1] == code - 1:
+            ranges[-1][1] = code
+        else:
+            ranges.append([code, code, value])
+    return ranges
+
+
+def forms_text():
+    lines = ["// SPDX-License-Identifier: Apache-2.0",
+             f"// Unicode {unicodedata.unidata_version}, written by tools/make_unicode.py.",
+             "// BW_COMBINING(first, last, class); BW_DECOMPOSE(code, 1 for compatibility, count, parts...): one step, in",
+             "// order of the code; BW_COMPOSE(first, second, code), in order of both.",
+             "// clang-format off"]
+    cells = [f"BW_COMBINING(0x{a:x},0x{b:x},{c})" for a, b, c in combining_ranges()]
+    compositions = []
+    for code in range(LAST + 1):
+        mapping = unicodedata.decomposition(chr(code)).split()
+        if not mapping or is_hangul(code):
+            continue
+        compatibility = mapping[0].startswith("<")
+        codes = [int(part, 16) for part in mapping[compatibility:]]
+        cells.append(f"BW_DECOMPOSE(0x{code:x},{int(compatibility)},{len(codes)},{','.join(f'0x{c:x}' for c in codes)})")
+        # What the standard excludes from composition changes in NFC.
+        if len(codes) == 2 and not compatibility and unicodedata.normalize("NFC", chr(code)) == chr(code):
+            compositions.append((codes[0], codes[1], code))
+    cells += [f"BW_COMPOSE(0x{a:x},0x{b:x},0x{c:x})" for a, b, c in sorted(compositions)]
+    for i in range(0, len(cells), 16):
+        lines.append(" ".join(cells[i:i + 16]))
+    names = ["COMBINING", "DECOMPOSE", "COMPOSE"]
+    lines += ["// clang-format on"] + [f"#undef BW_{name}" for name in names] + [""]
+    return "\n".join(lines)
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--check", action="store_true")
-    text = table_text()
-    if parser.parse_args().check:
-        with open(PATH, encoding="utf-8") as file:
-            return 0 if file.read() == text else 1
-    with open(PATH, "w", encoding="utf-8") as file:
-        file.write(text)
-    print(f"{PATH}: {text.count('BW_CATEGORY(0')} ranges of categories, {text.count('BW_LOWER(0')} of lower case")
+    check = parser.parse_args().check
+    for name, text in (("unicode_tables.inc", table_text()), ("unicode_forms.inc", forms_text())):
+        path = os.path.join(FOLDER, name)
+        if check:
+            with open(path, encoding="utf-8") as file:
+                if file.read() != text:
+                    return 1
+            continue
+        with open(path, "w", encoding="utf-8") as file:
+            file.write(text)
+        print(f"{name}: {len(text)} bytes")
     return 0
 
 

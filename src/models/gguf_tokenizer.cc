@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "models/gguf_tokenizer.h"
 
-#include <array>
-
 #include "core/fail.h"
+#include "models/stop_tokens.h"
 #include "text/bpe.h"
 #include "text/spm.h"
 
@@ -45,10 +44,6 @@ int32_t token_id(const io::GgufFile& file, std::string_view role) {
   return static_cast<int32_t>(id);
 }
 
-// Texts of tokens that end a turn in the chat formats of the field, besides the file's own eos.
-constexpr std::array<std::string_view, 6> kEndOfTurn = {"<|eot_id|>",    "<|im_end|>",    "<|end|>",
-                                                        "<end_of_turn>", "<|endoftext|>", "<|eom_id|>"};
-
 // Llama 3's vocabularies begin with a bos token and take whole words as pieces, without files saying so.
 bool is_llama3(std::string_view pre) { return pre == "llama-bpe" || pre == "llama-v3" || pre == "llama3"; }
 bool begins_with_bos(const io::GgufFile& file) {
@@ -64,12 +59,7 @@ text::SpecialTokens read_special(const io::GgufFile& file, const std::vector<tex
   special.add_bos = file.get_bool("tokenizer.ggml.add_bos_token", spm || begins_with_bos(file));
   special.add_eos = file.get_bool("tokenizer.ggml.add_eos_token", false);
   special.add_space_prefix = file.get_bool("tokenizer.ggml.add_space_prefix", spm);
-  if (special.eos >= 0) special.stop.push_back(special.eos);
-  for (size_t i = 0; i < pieces.size(); ++i)
-    for (const std::string_view end : kEndOfTurn)
-      if (pieces[i].kind == text::PieceKind::Control && pieces[i].text == end &&
-          static_cast<int32_t>(i) != special.eos)
-        special.stop.push_back(static_cast<int32_t>(i));
+  add_stop_tokens(pieces, special);
   return special;
 }
 

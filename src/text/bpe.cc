@@ -4,7 +4,6 @@
 #include <array>
 
 #include "core/fail.h"
-#include "text/join_pairs.h"
 #include "text/utf8.h"
 
 namespace beeswax::text {
@@ -61,49 +60,35 @@ std::string printable_to_bytes(std::string_view text) {
   return out;
 }
 
-BpeTokenizer::BpeTokenizer(Vocabulary vocabulary, const std::vector<std::string_view>& merges,
-                           PreTokenizer words, bool whole_words)
-    : Tokenizer(std::move(vocabulary)), words_(std::move(words)), whole_words_(whole_words) {
-  ranks_.reserve(merges.size());
+namespace {
+
+std::vector<BpeMerge> split_merges(const Vocabulary& vocabulary,
+                                   const std::vector<std::string_view>& merges) {
+  std::vector<BpeMerge> out;
   for (size_t i = 0; i < merges.size(); ++i) {
     // The left side may begin with a space's stand-in, never with a space.
     const size_t space = merges[i].find(' ', 1);
     if (space == std::string_view::npos || space + 1 == merges[i].size())
       fail(ErrorKind::InvalidArgument, "tokenizer", "merge ", i, " is '", merges[i], "', not two pieces");
-    ranks_.emplace(merges[i], static_cast<int32_t>(i));
+    const BpeMerge merge = {merges[i].substr(0, space), merges[i].substr(space + 1)};
+    if (vocabulary.find(merge.left) && vocabulary.find(merge.right) && vocabulary.find(merge.joined()))
+      out.push_back(merge);
   }
+  return out;
 }
 
-void BpeTokenizer::encode_part(std::string_view text, bool, std::vector<int32_t>& ids) const {
-  std::string valid;  // every tokenizer of the field reads invalid bytes as U+FFFD
-  for (std::string_view rest = text; !rest.empty();) {
-    const Utf8Char c = utf8_decode(rest);
-    valid += c.valid ? rest.substr(0, c.length) : kReplacement;
-    rest.remove_prefix(c.length);
-  }
-  for (const std::string_view word : words_.split(valid)) encode_word(word, ids);
-}
+}  // namespace
 
-void BpeTokenizer::encode_word(std::string_view word, std::vector<int32_t>& ids) const {
-  const std::string printable = bytes_to_printable(word);
-  if (whole_words_)
-    if (const auto id = vocabulary().find(printable)) return ids.push_back(*id);
-  std::vector<Symbol> symbols = symbols_of(printable);
-  std::string key;
-  join_pairs(symbols, [&](std::string_view left, std::string_view right) -> std::optional<int32_t> {
-    key.assign(left).append(" ").append(right);
-    const auto it = ranks_.find(key);
-    return it == ranks_.end() ? std::nullopt : std::optional(-it->second);  // the first merges come first
-  });
-  for (const Symbol& symbol : symbols) {
-    if (symbol.text.empty()) continue;
-    const auto id = vocabulary().find(symbol.text);
-    if (id) {
-      ids.push_back(*id);
-    } else if (vocabulary().special().unknown >= 0) {
-      ids.push_back(vocabulary().special().unknown);
-    }
-  }
+BpeTokenizer::BpeTokenizer(Vocabulary pieces, const std::vector<std::string_view>& merges, PreTokenizer words,
+                           bool whole_words)
+    : Tokenizer(std::move(pieces)),
+      words_(std::move(words)),
+      model_(vocabulary(), split_merges(vocabulary(), merges), {.whole_words = whole_words}) {}
+
+void BpeTokenizer::encode_part(std::string_view text, const PartPlace&, std::vector<int32_t>& ids) const {
+  const std::string valid = valid_utf8(text);
+  for (const std::string_view word : words_.split(valid))
+    model_.encode(vocabulary(), bytes_to_printable(word), ids);
 }
 
 std::string BpeTokenizer::token_bytes(int32_t id) const {

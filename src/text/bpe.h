@@ -6,9 +6,9 @@
 
 #include <string>
 #include <string_view>
-#include <unordered_map>
 #include <vector>
 
+#include "text/bpe_model.h"
 #include "text/pretokenizer.h"
 #include "text/tokenizer.h"
 
@@ -16,21 +16,19 @@ namespace beeswax::text {
 
 class BW_API BpeTokenizer final : public Tokenizer {
  public:
-  /// `merges`: "left right", the first is joined first. `whole_words`: a word that is a piece is not built
-  /// from merges (Llama 3). InvalidArgument for a merge that is not two pieces.
+  /// `merges`: "left right", the first is joined first; one with a side that is no piece can never be used
+  /// and is left out. `whole_words`: a word that is a piece is not built from merges (Llama 3).
+  /// InvalidArgument for a merge that is not two texts.
   BpeTokenizer(Vocabulary vocabulary, const std::vector<std::string_view>& merges, PreTokenizer words,
                bool whole_words);
   std::string token_bytes(int32_t id) const override;
 
  protected:
-  void encode_part(std::string_view text, bool first, std::vector<int32_t>& ids) const override;
+  void encode_part(std::string_view text, const PartPlace& place, std::vector<int32_t>& ids) const override;
 
  private:
-  void encode_word(std::string_view word, std::vector<int32_t>& ids) const;
-
   PreTokenizer words_;
-  bool whole_words_;
-  std::unordered_map<std::string, int32_t> ranks_;  // of "left right"
+  BpeModel model_;
 };
 
 /// GPT-2's table: bytes that are printable stand for themselves, the others for characters from U+0100 on.

@@ -2,59 +2,12 @@
 #include "text/pretokenizer.h"
 
 #include "core/fail.h"
-#include "text/utf8.h"
-
-// The published patterns of GPT-2, Llama 3 and Qwen 2.
-// clang-format off
-#define BW_GPT2_PATTERN R"('s|'t|'re|'ve|'m|'ll|'d| ?\p{L}+| ?\p{N}+| ?[^\s\p{L}\p{N}]+|\s+(?!\S)|\s+)"
-#define BW_LLAMA3_PATTERN R"((?i:'s|'t|'re|'ve|'m|'ll|'d)|[^\r\n\p{L}\p{N}]?\p{L}+|\p{N}{1,3}| ?[^\s\p{L}\p{N}]+[\r\n]*|\s*[\r\n]+|\s+(?!\S)|\s+)"
-#define BW_QWEN2_PATTERN R"((?i:'s|'t|'re|'ve|'m|'ll|'d)|[^\r\n\p{L}\p{N}]?\p{L}+|\p{N}| ?[^\s\p{L}\p{N}]+[\r\n]*|\s*[\r\n]+|\s+(?!\S)|\s+)"
-// clang-format on
+#include "text/known_patterns.h"
 
 namespace beeswax::text {
-namespace {
-
-// Text as characters, with the byte at which each begins (and one more for the end).
-struct Characters {
-  std::vector<uint32_t> codes;
-  std::vector<size_t> starts;
-
-  explicit Characters(std::string_view text) {
-    for (size_t at = 0; at < text.size();) {
-      const Utf8Char c = utf8_decode(text.substr(at));
-      codes.push_back(c.code);
-      starts.push_back(at);
-      at += c.length;
-    }
-    starts.push_back(text.size());
-  }
-};
-
-void cut(const Pattern& pattern, std::string_view text, std::vector<std::string_view>& out) {
-  const Characters characters(text);
-  const size_t count = characters.codes.size();
-  const auto piece = [&](size_t from, size_t to) {
-    if (from < to)
-      out.push_back(text.substr(characters.starts[from], characters.starts[to] - characters.starts[from]));
-  };
-  size_t done = 0;
-  for (size_t at = 0; at < count;) {
-    const auto end = pattern.match(characters.codes, at);
-    if (!end || *end == at) {
-      ++at;
-      continue;
-    }
-    piece(done, at);
-    piece(at, *end);
-    done = at = *end;
-  }
-  piece(done, count);
-}
-
-}  // namespace
 
 PreTokenizer::PreTokenizer(const std::vector<std::string_view>& patterns) {
-  for (const std::string_view pattern : patterns) patterns_.emplace_back(pattern);
+  for (const std::string_view pattern : patterns) expressions_.emplace_back(pattern);
 }
 
 PreTokenizer PreTokenizer::named(std::string_view name) {
@@ -69,9 +22,20 @@ PreTokenizer PreTokenizer::named(std::string_view name) {
 
 std::vector<std::string_view> PreTokenizer::split(std::string_view text) const {
   std::vector<std::string_view> pieces = {text};
-  for (const Pattern& pattern : patterns_) {
+  for (const Expression& expression : expressions_) {
     std::vector<std::string_view> finer;
-    for (const std::string_view piece : pieces) cut(pattern, piece, finer);
+    for (const std::string_view piece : pieces) {
+      size_t done = 0;
+      const auto until = [&](size_t end) {
+        if (done < end) finer.push_back(piece.substr(done, end - done));
+        done = end;
+      };
+      for (const Span& match : expression.matches(piece)) {
+        until(match.from);
+        until(match.to);
+      }
+      until(piece.size());
+    }
     pieces = std::move(finer);
   }
   return pieces;

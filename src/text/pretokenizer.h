@@ -6,7 +6,7 @@
 #include <string_view>
 #include <vector>
 
-#include "text/pattern.h"
+#include "text/expression.h"
 
 namespace beeswax::text {
 
@@ -22,7 +22,7 @@ class BW_API PreTokenizer {
   std::vector<std::string_view> split(std::string_view text) const;
 
  private:
-  std::vector<Pattern> patterns_;
+  std::vector<Expression> expressions_;
 };
 
 }  // namespace beeswax::text

@@ -1,7 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "text/spm.h"
 
+#include <algorithm>
+
 #include "core/fail.h"
+#include "text/bpe_model.h"
 #include "text/join_pairs.h"
 #include "text/utf8.h"
 
@@ -26,26 +29,23 @@ std::string escape(std::string_view text, bool prefix) {
 
 }  // namespace
 
-SpmTokenizer::SpmTokenizer(Vocabulary vocabulary) : Tokenizer(std::move(vocabulary)) {
-  constexpr char kHex[] = "0123456789ABCDEF";
-  for (int byte = 0; byte < 256; ++byte) {
-    const char name[] = {'<', '0', 'x', kHex[byte / 16], kHex[byte % 16], '>'};
-    byte_ids_[byte] = this->vocabulary().find({name, sizeof(name)}).value_or(-1);
-    has_bytes_ = has_bytes_ && byte_ids_[byte] >= 0;
-  }
-  if (!has_bytes_ && this->vocabulary().special().unknown < 0)
+SpmTokenizer::SpmTokenizer(Vocabulary pieces)
+    : Tokenizer(std::move(pieces)),
+      byte_ids_(byte_pieces(vocabulary())),
+      has_bytes_(std::ranges::all_of(byte_ids_, [](int32_t id) { return id >= 0; })) {
+  if (!has_bytes_ && vocabulary().special().unknown < 0)
     fail(ErrorKind::InvalidArgument, "tokenizer",
          "the vocabulary has neither all 256 byte tokens nor an unknown token for what is no piece");
 }
 
-void SpmTokenizer::encode_part(std::string_view text, bool first, std::vector<int32_t>& ids) const {
-  const std::string escaped = escape(text, first && vocabulary().special().add_space_prefix);
+void SpmTokenizer::encode_part(std::string_view text, const PartPlace&, std::vector<int32_t>& ids) const {
+  const std::string escaped = escape(text, vocabulary().special().add_space_prefix);
   std::vector<Symbol> symbols = symbols_of(escaped);
-  join_pairs(symbols, [&](std::string_view left, std::string_view right) -> std::optional<float> {
+  join_pairs(symbols, [&](const Symbol& left, const Symbol& right) -> std::optional<Joined<float>> {
     // They are neighbours in the text.
-    const auto id = vocabulary().find({left.data(), left.size() + right.size()});
+    const auto id = vocabulary().find({left.text.data(), left.text.size() + right.text.size()});
     if (!id || !joins(vocabulary().piece(*id).kind)) return std::nullopt;
-    return vocabulary().piece(*id).score;
+    return Joined<float>{vocabulary().piece(*id).score, *id};
   });
   for (const Symbol& symbol : symbols)
     if (!symbol.text.empty()) add_piece(symbol.text, ids);
@@ -65,7 +65,7 @@ std::string SpmTokenizer::token_bytes(int32_t id) const {
     case PieceKind::Unknown:
       return std::string(kUnknown);
     case PieceKind::Byte:
-      for (int byte = 0; byte < 256; ++byte)
+      for (size_t byte = 0; byte < byte_ids_.size(); ++byte)
         if (byte_ids_[byte] == id) return std::string(1, static_cast<char>(byte));
       return {};
     default:

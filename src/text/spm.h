@@ -4,6 +4,8 @@
 // the end becomes byte tokens. Spaces are U+2581 inside.
 #pragma once
 
+#include <array>
+
 #include "text/tokenizer.h"
 
 namespace beeswax::text {
@@ -16,12 +18,12 @@ class BW_API SpmTokenizer final : public Tokenizer {
   bool strips_first_space() const override { return vocabulary().special().add_space_prefix; }
 
  protected:
-  void encode_part(std::string_view text, bool first, std::vector<int32_t>& ids) const override;
+  void encode_part(std::string_view text, const PartPlace& place, std::vector<int32_t>& ids) const override;
 
  private:
   void add_piece(std::string_view text, std::vector<int32_t>& ids) const;
-  int32_t byte_ids_[256];  // -1 where the vocabulary lacks the byte
-  bool has_bytes_ = true;  // all of them
+  std::array<int32_t, 256> byte_ids_;  // -1 where the vocabulary lacks the byte
+  bool has_bytes_ = true;              // all of them
 };
 
 }  // namespace beeswax::text

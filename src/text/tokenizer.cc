@@ -4,42 +4,23 @@
 #include "text/utf8.h"
 
 namespace beeswax::text {
-namespace {
 
-// The special token that begins earliest in `text`, the longest of those; -1 where there is none.
-struct Cut {
-  size_t at;
-  int32_t id;
-};
-
-Cut next_cut(const Vocabulary& vocabulary, std::string_view text, bool control_too) {
-  Cut best = {std::string_view::npos, -1};
-  for (const int32_t id : vocabulary.cut_pieces()) {
-    const Piece& piece = vocabulary.piece(id);
-    if (piece.kind == PieceKind::Control && !control_too) continue;
-    const size_t at =
-        text.substr(0, best.at == std::string_view::npos ? text.size() : best.at + piece.text.size() - 1)
-            .find(piece.text);
-    if (at < best.at) best = {at, id};
-  }
-  return best;
-}
-
-}  // namespace
+Tokenizer::Tokenizer(Vocabulary vocabulary)
+    : vocabulary_(std::move(vocabulary)),
+      added_(
+          vocabulary_, [](const Piece& piece) { return !piece.normalized; },
+          [](std::string_view text) { return std::string(text); }) {}
 
 std::vector<int32_t> Tokenizer::encode(std::string_view text, const EncodeOptions& options) const {
   const SpecialTokens& special = vocabulary_.special();
   std::vector<int32_t> ids;
   if (options.add_special && special.add_bos && special.bos >= 0) ids.push_back(special.bos);
-  bool first = true;
-  while (!text.empty()) {
-    const Cut cut = next_cut(vocabulary_, text, options.parse_special);
-    const std::string_view part = text.substr(0, cut.at);
-    if (!part.empty()) encode_part(part, first, ids);
-    if (cut.id < 0) break;
-    ids.push_back(cut.id);
-    text.remove_prefix(cut.at + vocabulary_.piece(cut.id).text.size());
-    first = true;
+  for (const AddedTokens::Part& part : added_.split(vocabulary_, text, options.parse_special)) {
+    if (part.id >= 0) {
+      ids.push_back(part.id);
+    } else {
+      encode_part(part.text, {part.text.data() == text.data(), options.parse_special}, ids);
+    }
   }
   if (options.add_special && special.add_eos && special.eos >= 0) ids.push_back(special.eos);
   return ids;

@@ -8,6 +8,7 @@
 #include <string_view>
 #include <vector>
 
+#include "text/added_tokens.h"
 #include "text/vocabulary.h"
 
 namespace beeswax::text {
@@ -17,9 +18,15 @@ struct EncodeOptions {
   bool parse_special = false;  ///< the text of control tokens becomes these tokens
 };
 
+/// Where a part of a text stands.
+struct PartPlace {
+  bool begins;         ///< the text begins with it
+  bool parse_special;  ///< as in EncodeOptions
+};
+
 class BW_API Tokenizer {
  public:
-  explicit Tokenizer(Vocabulary vocabulary) : vocabulary_(std::move(vocabulary)) {}
+  explicit Tokenizer(Vocabulary vocabulary);
   virtual ~Tokenizer() = default;
   Tokenizer(const Tokenizer&) = delete;
   Tokenizer& operator=(const Tokenizer&) = delete;
@@ -35,11 +42,13 @@ class BW_API Tokenizer {
   virtual bool strips_first_space() const { return false; }
 
  protected:
-  /// Ids of text that holds no special tokens. `first`: it stands at the beginning or behind a special token.
-  virtual void encode_part(std::string_view text, bool first, std::vector<int32_t>& ids) const = 0;
+  /// Ids of a text, not empty, that stands between added tokens.
+  virtual void encode_part(std::string_view text, const PartPlace& place,
+                           std::vector<int32_t>& ids) const = 0;
 
  private:
   Vocabulary vocabulary_;
+  AddedTokens added_;
 };
 
 /// Decodes token by token, giving out whole characters only. Behind text (the last of the tokens `before`)

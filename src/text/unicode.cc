@@ -63,6 +63,31 @@ bool is_space(uint32_t code) {
   return category == Category::Zs || category == Category::Zl || category == Category::Zp;
 }
 
+bool is_word(uint32_t code) {
+  if (code == 0x200c || code == 0x200d) return true;  // joiners
+  // Letters in circles and squares are alphabetic by a property of their own.
+  if ((code >= 0x24b6 && code <= 0x24e9) || (code >= 0x1f130 && code <= 0x1f149) ||
+      (code >= 0x1f150 && code <= 0x1f169) || (code >= 0x1f170 && code <= 0x1f189))
+    return true;
+  static const CategorySet kWord = *categories_named("L") | *categories_named("M") |
+                                   category_bit(Category::Nd) | category_bit(Category::Nl) |
+                                   category_bit(Category::Pc);
+  return (kWord & category_bit(category_of(code))) != 0;
+}
+
+bool is_numeric(uint32_t code) {
+  static const CategorySet kNumbers = *categories_named("N");
+  return (kNumbers & category_bit(category_of(code))) != 0;
+}
+
+bool is_punctuation(uint32_t code) {
+  if (code < 0x80)
+    return (code >= '!' && code <= '/') || (code >= ':' && code <= '@') || (code >= '[' && code <= '`') ||
+           (code >= '{' && code <= '~');
+  static const CategorySet kPunctuation = *categories_named("P");
+  return (kPunctuation & category_bit(category_of(code))) != 0;
+}
+
 uint32_t to_lower(uint32_t code) {
   const LowerRange* range = find_range(kLower, code);
   if (range == nullptr || (code - range->first) % range->step != 0) return code;

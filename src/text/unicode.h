@@ -54,6 +54,12 @@ BW_API Category category_of(uint32_t code);
 BW_API std::optional<CategorySet> categories_named(std::string_view name);
 /// White_Space
 BW_API bool is_space(uint32_t code);
+/// Alphabetic, marks, decimal digits, connectors, joiners (\w of Unicode's UTS 18, annex C)
+BW_API bool is_word(uint32_t code);
+/// The categories N
+BW_API bool is_numeric(uint32_t code);
+/// ASCII punctuation and symbols, and the categories P
+BW_API bool is_punctuation(uint32_t code);
 /// The simple lower-case form; the character itself where it has none.
 BW_API uint32_t to_lower(uint32_t code);
 

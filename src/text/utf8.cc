@@ -46,6 +46,34 @@ Utf8Char utf8_decode(std::string_view text) {
   return {code, length, true};
 }
 
+std::string valid_utf8(std::string_view text) {
+  std::string out;
+  out.reserve(text.size());
+  while (!text.empty()) {
+    const Utf8Char c = utf8_decode(text);
+    out += c.valid ? text.substr(0, c.length) : kReplacement;
+    text.remove_prefix(c.length);
+  }
+  return out;
+}
+
+void append_utf8(uint32_t code, std::string& out) {
+  const auto put = [&](uint32_t byte) { out += static_cast<char>(byte); };
+  if (code < 0x80) return put(code);
+  if (code < 0x800) {
+    put(0xc0 | code >> 6);
+  } else {
+    if (code < 0x10000) {
+      put(0xe0 | code >> 12);
+    } else {
+      put(0xf0 | code >> 18);
+      put(0x80 | (code >> 12 & 0x3f));
+    }
+    put(0x80 | (code >> 6 & 0x3f));
+  }
+  put(0x80 | (code & 0x3f));
+}
+
 std::string Utf8Stream::push(std::string_view bytes) {
   pending_ += bytes;
   std::string out;

@@ -25,6 +25,11 @@ BW_API Utf8Char utf8_decode(std::string_view text);
 /// Bytes the sequence that begins with this byte takes; 1 for a byte that begins none.
 BW_API uint32_t utf8_length(unsigned char first);
 
+/// The text with U+FFFD for every byte that is not part of a character, as all tokenizers of the field read
+/// it.
+BW_API std::string valid_utf8(std::string_view text);
+BW_API void append_utf8(uint32_t code, std::string& out);
+
 /// Takes bytes as they come and gives back whole characters.
 class BW_API Utf8Stream {
  public:

@@ -26,9 +26,6 @@ Vocabulary::Vocabulary(std::vector<Piece> pieces, SpecialTokens special)
     const bool cuts = kind == PieceKind::Control || kind == PieceKind::UserDefined;
     if (cuts && !pieces_[i].text.empty()) cut_.push_back(static_cast<int32_t>(i));
   }
-  std::stable_sort(cut_.begin(), cut_.end(), [&](int32_t a, int32_t b) {
-    return pieces_[static_cast<size_t>(a)].text.size() > pieces_[static_cast<size_t>(b)].text.size();
-  });
 }
 
 const Piece& Vocabulary::piece(int32_t id) const {
@@ -41,6 +38,11 @@ const Piece& Vocabulary::piece(int32_t id) const {
 std::optional<int32_t> Vocabulary::find(std::string_view text) const {
   const auto it = ids_.find(text);
   return it == ids_.end() ? std::nullopt : std::optional(it->second);
+}
+
+std::optional<int32_t> Vocabulary::find_for_model(std::string_view text) const {
+  const auto id = find(text);
+  return id && pieces_[static_cast<size_t>(*id)].added ? std::nullopt : id;
 }
 
 bool Vocabulary::is_stop(int32_t id) const {

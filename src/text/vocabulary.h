@@ -27,6 +27,11 @@ struct Piece {
   std::string text;
   float score = 0;
   PieceKind kind = PieceKind::Normal;
+  // Of control and user-defined pieces:
+  bool strips_left = false, strips_right = false;  ///< the spaces beside them belong to them
+  bool single_word = false;                        ///< no letter, digit or mark stands beside them
+  bool normalized = false;                         ///< they are looked for in normalized text
+  bool added = false;                              ///< no word of a text ever becomes them
 };
 
 /// Ids of the tokens with a role; -1 where the model has none.
@@ -45,9 +50,11 @@ class BW_API Vocabulary {
   /// IndexOutOfRange for an id that is none.
   const Piece& piece(int32_t id) const;
   std::optional<int32_t> find(std::string_view text) const;
+  /// But for added pieces.
+  std::optional<int32_t> find_for_model(std::string_view text) const;
   const SpecialTokens& special() const { return special_; }
   bool is_stop(int32_t id) const;
-  /// Control and user-defined pieces, the longest first: text is cut at them before it is tokenized.
+  /// Control and user-defined pieces: text is cut at them before it is tokenized.
   const std::vector<int32_t>& cut_pieces() const { return cut_; }
 
  private:

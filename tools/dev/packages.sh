@@ -2,7 +2,7 @@
 # The distribution packages each command needs; need_packages installs those that are missing.
 package_groups() {
   case $1 in
-    build) echo g++ cmake ninja-build ccache python3 binutils libcli11-dev nlohmann-json3-dev libgtest-dev ;;
+    build) echo g++ cmake ninja-build ccache python3 binutils libcli11-dev nlohmann-json3-dev libpcre2-dev libgtest-dev ;;
     lint) echo clang-format-19 ;;
     tidy) echo clang-tidy-19 ;;
     fuzz) echo clang-19 libclang-rt-19-dev ;;

@@ -1,0 +1,43 @@
+// SPDX-License-Identifier: Apache-2.0
+// Pcre: a regular expression of a tokenizer that is none of ours to know, matched by the library PCRE2. These
+// expressions are written for Oniguruma: what the two read differently is refused.
+#pragma once
+
+#include <cstddef>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "beeswax/export.h"
+
+namespace beeswax::text {
+
+/// Bytes [from, to) of a text.
+struct Span {
+  size_t from, to;
+};
+
+class BW_API Pcre {
+ public:
+  /// InvalidArgument, with PCRE2's words and the place, for a broken expression; Unsupported for what means
+  /// something else in PCRE2, and in a build without it.
+  explicit Pcre(std::string_view expression);
+  ~Pcre();
+  Pcre(Pcre&&) noexcept;
+  Pcre& operator=(Pcre&&) noexcept;
+
+  /// All matches in valid UTF-8 in order, but for empty ones. TooLarge where matching takes more steps or
+  /// memory than any sensible expression needs.
+  std::vector<Span> matches(std::string_view text) const;
+
+ private:
+  struct Code;
+  std::unique_ptr<Code> code_;
+};
+
+/// The expression as PCRE2 reads it (\uXXXX becomes \x{XXXX}); Unsupported for what it would read
+/// differently.
+BW_API std::string to_pcre(std::string_view expression);
+
+}  // namespace beeswax::text
