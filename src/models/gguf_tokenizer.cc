@@ -1,10 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "models/gguf_tokenizer.h"
 
+#include <algorithm>
+
 #include "core/fail.h"
 #include "models/stop_tokens.h"
 #include "text/bpe.h"
+#include "text/piece_models.h"
 #include "text/spm.h"
+#include "text/staged.h"
+#include "text/unicode.h"
 
 namespace beeswax::models {
 namespace {
@@ -50,6 +55,51 @@ bool begins_with_bos(const io::GgufFile& file) {
   return is_llama3(file.get_string("tokenizer.ggml.pre", "default"));
 }
 
+// Vocabularies of BERT name their tokens by role or by the usual text.
+int32_t bert_token(const io::GgufFile& file, const std::vector<text::Piece>& pieces, std::string_view role,
+                   std::string_view usual) {
+  if (const int32_t id = token_id(file, role); id >= 0) return id;
+  const auto it = std::ranges::find(pieces, usual, &text::Piece::text);
+  return it == pieces.end() ? -1 : static_cast<int32_t>(it - pieces.begin());
+}
+
+// WordPiece as GGUF files have it: pieces that begin a word have U+2581 in front, those that go on have
+// nothing; text is lowered and loses its accents.
+std::unique_ptr<text::Tokenizer> load_wordpiece(const io::GgufFile& file, std::vector<text::Piece> pieces) {
+  constexpr std::string_view kBegins = "\xe2\x96\x81";
+  constexpr size_t kMostCharacters = 100;
+  text::SpecialTokens special;
+  special.bos = bert_token(file, pieces, "cls", "[CLS]");
+  if (special.bos < 0) special.bos = token_id(file, "bos");
+  // Older files spell the key so.
+  special.eos = token_id(file, "separator");
+  if (special.eos < 0) special.eos = bert_token(file, pieces, "seperator", "[SEP]");
+  special.unknown = bert_token(file, pieces, "unknown", "[UNK]");
+  special.pad = bert_token(file, pieces, "padding", "[PAD]");
+  special.add_bos = file.get_bool("tokenizer.ggml.add_bos_token", true);
+  special.add_eos = file.get_bool("tokenizer.ggml.add_eos_token", true);
+  special.add_space_prefix = false;
+  for (const int32_t id : {special.bos, special.eos, special.pad})
+    if (id >= 0 && static_cast<size_t>(id) < pieces.size())
+      pieces[static_cast<size_t>(id)].kind = text::PieceKind::Control;
+  add_stop_tokens(pieces, special);
+  text::Vocabulary vocabulary(std::move(pieces), std::move(special));
+  text::Stages stages;
+  stages.normalizers = {text::clean_step(), text::space_ideographs_step(),
+                        text::form_step(text::NormalForm::Nfd), text::drop_marks_step(true),
+                        text::lower_step()};
+  const auto cut = [&](bool (*holds)(uint32_t), text::Behavior behavior) {
+    stages.words.push_back(text::cut_step(text::find_characters(holds), behavior, false));
+  };
+  cut(text::is_space, text::Behavior::Removed);
+  cut(text::is_punctuation, text::Behavior::Isolated);
+  stages.model =
+      std::make_unique<text::WordPieceModel>(vocabulary, std::string(kBegins), "", kMostCharacters);
+  stages.decoders = {text::replace_token_step(std::string(kBegins), " ")};
+  stages.strips_first_space = true;
+  return std::make_unique<text::StagedTokenizer>(std::move(vocabulary), std::move(stages));
+}
+
 text::SpecialTokens read_special(const io::GgufFile& file, const std::vector<text::Piece>& pieces, bool spm) {
   text::SpecialTokens special;
   special.bos = token_id(file, "bos");
@@ -75,10 +125,11 @@ std::vector<std::string_view> read_merges(const io::GgufFile& file) {
 
 std::unique_ptr<text::Tokenizer> load_tokenizer(const io::GgufFile& file) {
   const std::string model = file.get_string("tokenizer.ggml.model");
-  if (model != "llama" && model != "gpt2")
+  if (model != "llama" && model != "gpt2" && model != "bert")
     fail(ErrorKind::Unsupported, "load", file.name(), " has a tokenizer of kind '", model,
-         "'; this version has: llama (SentencePiece), gpt2 (byte-level BPE)");
+         "'; this version has: llama (SentencePiece), gpt2 (byte-level BPE), bert (WordPiece)");
   std::vector<text::Piece> pieces = read_pieces(file);
+  if (model == "bert") return load_wordpiece(file, std::move(pieces));
   const bool spm = model == "llama";
   text::SpecialTokens special = read_special(file, pieces, spm);
   text::Vocabulary vocabulary(std::move(pieces), std::move(special));
