@@ -26,11 +26,8 @@ detail::Ref<Storage> Storage::borrow(std::span<const std::byte> bytes, std::shar
 }
 
 void Storage::dispose() const {
-  if (owner_ != nullptr) {
-    delete owner_;
-  } else {
-    free_(data_, bytes_, device_);
-  }
+  if (free_ != nullptr) free_(data_, bytes_, device_);
+  delete owner_;
   auto* self = const_cast<Storage*>(this);
   self->~Storage();
   SmallPool<Storage>::give(self);

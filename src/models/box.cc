@@ -23,8 +23,10 @@ __asm__(
     ".previous\n");
 
 extern "C" {
+// NOLINTBEGIN(readability-identifier-naming): the assembler's names
 extern const std::byte bw_box_begin[];
 extern const std::byte bw_box_end[];
+// NOLINTEND(readability-identifier-naming)
 }
 
 namespace beeswax::models {

@@ -214,17 +214,19 @@ bool is_quantizable(std::string_view name, const Shape& shape) {
 }
 
 const io::GgmlType& rows_fit(const io::GgmlType& type, int64_t columns) {
-  if (columns % type.block_elements == 0) return type;
+  const auto fits = [&](uint32_t id) { return columns % io::ggml_type(id)->block_elements == 0; };
   uint32_t id = type.id;
-  if (id == Q2_K || id == Q3_K)
-    id = Q4_0;
-  else if (id == Q4_K)
-    id = Q5_0;
-  else if (id == Q5_K)
-    id = Q5_1;
-  else if (id == Q6_K)
-    id = Q8_0;
-  return *io::ggml_type(columns % io::ggml_type(id)->block_elements == 0 ? id : F16);
+  if (!fits(id)) {
+    if (id == Q2_K || id == Q3_K)
+      id = Q4_0;
+    else if (id == Q4_K)
+      id = Q5_0;
+    else if (id == Q5_K)
+      id = Q5_1;
+    else if (id == Q6_K)
+      id = Q8_0;
+  }
+  return *io::ggml_type(fits(id) ? id : F16);
 }
 
 const io::GgmlType& choose_type(const Mixture& mixture, const MixtureModel& model, std::string_view name,

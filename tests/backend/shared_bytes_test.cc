@@ -58,7 +58,7 @@ TEST(SharedBytes, BlocksToo) {
 
 TEST(SharedBytes, IsNeverWritten) {
   const auto owner = std::make_shared<std::vector<float>>(std::vector<float>{1, 2, 3, 4, 5, 6});
-  const std::vector<float> before = *owner;
+  const std::vector<float> before = {1, 2, 3, 4, 5, 6};
   Tensor x = tensor_from_shared_bytes(bytes_of(*owner), owner, {2, 3}, DType::F32);
   Tensor view = x.t().narrow(0, 1, 1);
   const Tensor ids = Tensor::zeros({1, 2}, DType::U32), source = Tensor::ones({1, 2}, DType::F32);
