@@ -8,6 +8,7 @@
 #include "core/fail.h"
 #include "io/json_events.h"
 #include "models/gguf_tokenizer.h"
+#include "models/hf_tokens.h"
 
 namespace beeswax::models {
 namespace {
@@ -86,6 +87,14 @@ std::shared_ptr<const std::vector<std::byte>> keep(std::vector<std::byte> bytes)
 bool is_folder(const std::string& path) {
   std::error_code ignored;  // what cannot be looked at is reported when it is opened
   return std::filesystem::is_directory(path, ignored);
+}
+
+// Tables of embeddings are often longer than the vocabulary, but ids without a row could not be run.
+void check_vocabulary(const io::GgufFile& file, const text::Vocabulary& vocabulary) {
+  const io::GgufTensor* embedding = file.find_tensor("token_embd.weight");
+  if (embedding != nullptr && embedding->shape.rank() > 0 && vocabulary.size() > embedding->shape[0])
+    fail(ErrorKind::Format, "load", file.name(), ": tokenizer.json has ", vocabulary.size(),
+         " tokens, but the model has ", embedding->shape[0]);
 }
 
 class Assembler {
@@ -192,8 +201,12 @@ std::shared_ptr<const io::GgufFile> open_model(const std::string& path) {
 }
 
 std::unique_ptr<text::Tokenizer> open_tokenizer(const std::string& path, const io::GgufFile& file) {
-  if (is_folder(path))
-    fail(ErrorKind::Unsupported, "load", path, " is a folder; this version does not read its tokenizer.json");
+  if (is_folder(path)) {
+    auto tokenizer = load_tokenizer_json((std::filesystem::path(path) / "tokenizer.json").string(),
+                                         read_token_roles(path));
+    check_vocabulary(file, tokenizer->vocabulary());
+    return tokenizer;
+  }
   return load_tokenizer(file);
 }
 

@@ -26,8 +26,9 @@ BW_API std::shared_ptr<const io::GgufFile> assemble_hf(const io::JsonValue& conf
 /// A GGUF file or a Hugging Face folder.
 BW_API std::shared_ptr<const io::GgufFile> open_model(const std::string& path);
 
-/// The tokenizer of `file`, which open_model opened at `path`. Unsupported for folders: this version does not
-/// read tokenizer.json.
+/// The tokenizer of `file`, which open_model opened at `path`; of a folder, its tokenizer.json with the ids
+/// that generation_config.json and config.json name. Errors as theirs; Format where it has more tokens than
+/// the model.
 BW_API std::unique_ptr<text::Tokenizer> open_tokenizer(const std::string& path, const io::GgufFile& file);
 
 }  // namespace beeswax::models

@@ -78,13 +78,40 @@ class Folders(unittest.TestCase):
         os.remove(os.path.join(self.folder, "config.json"))
         refused(6, "config.json")
 
-    def test_no_tokenizer(self):
+    def write_tokenizer(self, tokens):
+        level = {"type": "ByteLevel", "add_prefix_space": False, "trim_offsets": True, "use_regex": True}
+        model = {"type": "BPE", "dropout": None, "unk_token": None, "continuing_subword_prefix": None,
+                 "end_of_word_suffix": None, "fuse_unk": False, "byte_fallback": False, "ignore_merges": False,
+                 "vocab": {token: i for i, token in enumerate(tokens)}, "merges": []}
+        with open(os.path.join(self.folder, "tokenizer.json"), "w", encoding="utf-8") as file:
+            json.dump({"version": "1.0", "truncation": None, "padding": None, "added_tokens": [], "normalizer": None,
+                       "pre_tokenizer": level, "post_processor": None, "decoder": level, "model": model}, file)
+
+    def test_run(self):
+        # All logits are 0, so token 0 is always the likeliest; it ends the text where a file says so.
+        self.write_tokenizer("abcdefghijklmnop")
+        command = ["run", self.folder, "-p", "bad", "-n", "3", "--temp", "0", "--json"]
+        out = json.loads(run(*command).stdout)
+        self.assertEqual((out["text"], out["prompt_tokens"], out["stop_reason"]), ("aaa", 3, "length"))
+        self.write_config(eos_token_id=[2, 0])
+        self.assertEqual(json.loads(run(*command).stdout)["stop_reason"], "end_token")
+        with open(os.path.join(self.folder, "generation_config.json"), "w", encoding="utf-8") as file:
+            json.dump({"eos_token_id": 3}, file)
+        self.assertEqual(json.loads(run(*command).stdout)["stop_reason"], "length")
+        self.assertTrue(json.loads(run("inspect", self.folder, "--json").stdout)["runs"])
+
+    def test_tokens_that_do_not_fit(self):
+        self.write_tokenizer("abcdefghijklmnopq")
         done = run("run", self.folder, "-p", "a")
-        self.assertNotEqual(done.returncode, 0)
-        self.assertIn("tokenizer.json", done.stderr)
+        self.assertEqual(done.returncode, 7)
+        self.assertIn("tokenizer.json has 17 tokens, but the model has 16", done.stderr)
+        self.write_config(eos_token_id="</s>")
+        done = run("run", self.folder, "-p", "a")
+        self.assertEqual(done.returncode, 7)
+        self.assertIn("'eos_token_id' is \"</s>\", not the id of a token", done.stderr)
+        os.remove(os.path.join(self.folder, "tokenizer.json"))
         seen = json.loads(run("inspect", self.folder, "--json").stdout)
         self.assertFalse(seen["runs"])
-        self.assertIn("tokenizer.json", seen["reason"])
 
 
 if __name__ == "__main__":

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// config.json of published models (keys and values as their folders have them), as metadata. What is expected
-// are the models' published sizes.
+// config.json in the form of published models (written from what is known of them), as metadata. What is
+// expected are the models' published sizes.
 #include "models/hf_config.h"
 
 #include <gtest/gtest.h>
