@@ -30,7 +30,7 @@ constexpr int64_t kDefaultContext = 4096;
 std::atomic<bool> interrupted{false};
 
 struct RunOptions {
-  std::string model, prompt, prompt_file, device = "cpu";
+  std::string model, prompt, prompt_file, device = "cpu", cache_type = "f32";
   int64_t context = 0;
   int threads = 0;
   int64_t seed = -1;
@@ -56,7 +56,7 @@ double rate(int64_t tokens, double seconds) {
   return seconds > 0 ? static_cast<double>(tokens) / seconds : 0;
 }
 
-void print_json(const generate::Generated& out, uint64_t seed, double load_seconds) {
+void print_json(const generate::Generated& out, uint64_t seed, double load_seconds, int64_t cache_bytes) {
   const nlohmann::json json = {
       {"text", out.text},
       {"ids", out.ids},
@@ -64,6 +64,7 @@ void print_json(const generate::Generated& out, uint64_t seed, double load_secon
       {"seed", seed},
       {"prompt_tokens", out.prompt_tokens},
       {"load_seconds", load_seconds},
+      {"cache_bytes", cache_bytes},
       {"prefill_seconds", out.prefill_seconds},
       {"prefill_tokens_per_second", rate(out.prompt_tokens, out.prefill_seconds)},
       {"decode_seconds", out.decode_seconds},
@@ -93,7 +94,7 @@ void run(const RunOptions& options) {
       options.seed >= 0 ? static_cast<uint64_t>(options.seed) : (uint64_t{std::random_device{}()} << 16);
   const std::vector<int32_t> prompt =
       tokenizer->encode(prompt_of(options), {.add_special = true, .parse_special = options.special});
-  models::Cache past = model->make_cache(context);
+  models::Cache past = model->make_cache(context, options.cache_type == "f16" ? DType::F16 : DType::F32);
   std::signal(SIGINT, [](int) { interrupted = true; });
   const generate::Generated out =
       generate::generate(*model, *tokenizer, prompt, past, settings, [&](std::string_view text) {
@@ -103,7 +104,7 @@ void run(const RunOptions& options) {
         }
         return !interrupted;
       });
-  if (options.json) return print_json(out, settings.sampling.seed, load_seconds);
+  if (options.json) return print_json(out, settings.sampling.seed, load_seconds, past.bytes());
   std::printf("\n");
   std::fflush(stdout);
   std::fprintf(
@@ -145,6 +146,11 @@ void add_run(CLI::App& app) {
   command->add_option("--stop", o->generate.stop, "End before this text (may be given more than once)");
   command->add_option("--seed", o->seed, "Seed of the draws (default: another one each time)");
   command->add_option("--ctx", o->context, "Positions of context (default: the model's, at most 4096)");
+  command
+      ->add_option("--cache-type", o->cache_type,
+                   "Type of the cached keys and values; f16 takes half the memory")
+      ->check(CLI::IsMember({"f32", "f16"}))
+      ->capture_default_str();
   command->add_option("--device", o->device, "Where to run")->capture_default_str();
   command->add_option("--threads", o->threads, "CPU threads (default: physical cores)");
   command->add_flag("--special", o->special, "Text of control tokens in the prompt becomes these tokens");

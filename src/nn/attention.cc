@@ -41,11 +41,11 @@ Tensor attend(const Tensor& queries, const Tensor& all_keys, const Tensor& all_v
   const Tensor values = all_values.narrow(1, unseen, positions);
   // A group's heads are rows of one product with the keys that they share.
   const Tensor q = queries.transpose(0, 1).reshape({kv_heads, group * tokens, size});
-  Tensor scores = soft_cap(q.matmul(keys.t()), options.cap);
+  Tensor scores = soft_cap(q.matmul_mixed(keys.t()), options.cap);
   if (tokens > 1)
     scores = (scores.reshape({heads, tokens, positions}) + causal_mask(tokens, positions, options.window))
                  .reshape({kv_heads, group * tokens, positions});
-  const Tensor mixed = scores.softmax(-1).matmul(values);
+  const Tensor mixed = scores.softmax(-1).matmul_mixed(values);
   return mixed.reshape({heads, tokens, size}).transpose(0, 1).reshape({tokens, heads * size});
 }
 

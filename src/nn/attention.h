@@ -18,7 +18,7 @@ BW_API Tensor soft_cap(const Tensor& x, double cap);
 
 /// queries [tokens, heads, size]; keys and values [kv_heads, positions, size], the queries being the last
 /// `tokens` of the positions; heads is a multiple of kv_heads, and head h reads kv head h / (heads /
-/// kv_heads). f32. [tokens, heads * size].
+/// kv_heads). Queries and result [tokens, heads * size] are f32; keys and values f32, f16 or bf16.
 BW_API Tensor attention(const Tensor& queries, const Tensor& keys, const Tensor& values,
                         const AttentionOptions& options);
 

@@ -8,16 +8,18 @@ namespace beeswax::nn {
 
 class BW_API KvCache {
  public:
-  /// Room for `positions` positions of [heads, size] keys and as many values.
+  /// Room for `positions` positions of [heads, size] keys and as many values, in f32, f16 or bf16.
   KvCache(int64_t heads, int64_t positions, int64_t size, DType dtype = DType::F32);
 
   int64_t length() const { return length_; }
   int64_t capacity() const { return keys_.dim(1); }
   /// Appends [heads, tokens, size]. TooLarge where there is no room.
   void append(const Tensor& keys, const Tensor& values);
-  /// [heads, length, size], f32
-  Tensor keys() const { return keys_.narrow(1, 0, length_).to_dtype(DType::F32); }
-  Tensor values() const { return values_.narrow(1, 0, length_).to_dtype(DType::F32); }
+  /// [heads, length, size], as stored
+  Tensor keys() const { return keys_.narrow(1, 0, length_); }
+  Tensor values() const { return values_.narrow(1, 0, length_); }
+  /// What the whole capacity takes.
+  int64_t bytes() const { return keys_.elem_count() * 2 * dtype_bits(keys_.dtype()) / 8; }
   /// Forgets all positions from `length` on.
   void truncate(int64_t length);
 

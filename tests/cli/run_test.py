@@ -48,6 +48,12 @@ class Run(unittest.TestCase):
         for key in ("load_seconds", "prefill_seconds", "decode_seconds", "prefill_tokens_per_second"):
             self.assertGreater(out[key], 0)
 
+    def test_a_narrow_cache_takes_half_the_memory(self):
+        wide, narrow = (json.loads(run("run", "-p", PERU, "--temp", "0", "--json", "--ctx", "64", "--cache-type",
+                                       kind).stdout) for kind in ("f32", "f16"))
+        self.assertEqual(wide["cache_bytes"], 2 * narrow["cache_bytes"])
+        self.assertEqual(wide["text"], narrow["text"])
+
     def test_seeds_reproduce_on_any_number_of_threads(self):
         def story(seed, threads):
             return run("run", "-p", "Tell me a story", "-n", "40", "--temp", "1.5", "--seed", seed, "--threads",
@@ -77,6 +83,7 @@ class Run(unittest.TestCase):
         self.refused(2, "excludes", "-p", "x", "-f", "y")
         self.refused(2, "temperature is -1", "-p", "x", "--temp", "-1")
         self.refused(2, "top-p is 2", "-p", "x", "--top-p", "2")
+        self.refused(2, "q4_0 not in", "-p", "x", "--cache-type", "q4_0")
         self.refused(3, "not rocm:0", "-p", "x", "--device", "rocm:0")
         self.refused(4, "do not fit the context of 4 positions", "-p", PERU, "--ctx", "4")
         self.refused(6, "absent.gguf: No such file", "absent.gguf")
