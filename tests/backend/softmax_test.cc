@@ -93,6 +93,36 @@ TEST(Softmax, RowsOfEveryLength) {
     }
 }
 
+// Several blocks of rows, of which the last one is smaller.
+TEST(Softmax, ManyRows) {
+  for (DType dtype : floats())
+    for (int64_t n : {1, 3, 63, 64, 65, 100, 700, 1500}) {
+      const Tensor x = random_tensor({150, n}, dtype, static_cast<uint32_t>(n));
+      expect_close(dtype, x.softmax(-1).to_doubles(), by_rows(x.to_doubles(), n, softmax_row), n, 0,
+                   short_exp_bound(dtype));
+      expect_close(dtype, x.log_softmax(-1).to_doubles(), by_rows(x.to_doubles(), n, log_softmax_row), n, 8,
+                   short_exp_bound(dtype));
+    }
+}
+
+// Results past the caches are those of a few rows.
+TEST(RowBits, DoNotDependOnTheNumberOfRows) {
+  for (DType dtype : {DType::F32, DType::BF16, DType::F16})
+    for (int64_t n : {500, 512, 1001, 5003}) {
+      const int64_t rows = (int64_t{40} << 20) / n / static_cast<int64_t>(dtype_bits(dtype) / 8) / 4;
+      const Tensor some = random_tensor({7, n}, dtype, 6);
+      const Tensor x = some.repeat({rows / 7, 1});
+      const Tensor w = random_tensor({n}, dtype, 5);
+      const auto expect_repeats = [&](const Tensor& got, const Tensor& want) {
+        EXPECT_EQ(got.to_bytes(), want.repeat({rows / 7, 1}).to_bytes()) << dtype_name(dtype) << " " << n;
+      };
+      expect_repeats(x.softmax(-1), some.softmax(-1));
+      expect_repeats(x.log_softmax(-1), some.log_softmax(-1));
+      expect_repeats(x.rms_norm(w), some.rms_norm(w));
+      expect_repeats(x.layer_norm(w, w), some.layer_norm(w, w));
+    }
+}
+
 TEST(Softmax, AnyAxes) {
   const Tensor x = random_tensor({4, 5, 6, 7}, DType::F32, 9);
   for (const std::vector<int>& axes :
@@ -131,6 +161,15 @@ TEST(Softmax, InfinitiesAndNaN) {
   for (const Tensor& x : {row({-inf, -inf, -inf}), row({inf, 0, 1}), row({NAN, 0, 1}), row({0, 1, NAN})})
     for (double v : x.softmax(0).to_doubles()) EXPECT_TRUE(std::isnan(v));
   EXPECT_EQ(row({1e38f, 1e38f, -1e38f}).softmax(0).to_doubles(), (std::vector<double>{0.5, 0.5, 0}));
+  for (DType dtype : {DType::BF16, DType::F16, DType::F32, DType::F64})
+    for (size_t at : {0, 70, 699})
+      for (double special : {HUGE_VAL, double(NAN), -double(NAN)}) {
+        std::vector<double> values(3 * 700);
+        values[700 + at] = special;
+        const std::vector<double> got = test::tensor_of(values, {3, 700}, dtype).softmax(-1).to_doubles();
+        for (size_t i = 0; i < got.size(); ++i)
+          EXPECT_EQ(std::isnan(got[i]), i / 700 == 1) << special << " " << i;
+      }
 }
 
 TEST(Norms, MatchTheirDefinitions) {

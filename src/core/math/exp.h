@@ -73,20 +73,24 @@ BW_FN T exp(T x) {
   return x > pick<T>(89.0f, 710.0) ? infinity<T>() : low;
 }
 
-/// 2^kScaledExp<T> e^x for x <= 0, never subnormal: the terms of a sum whose quotients are rounded once. What
-/// lies below the exponent of a result that rounds to 0 counts as that.
+/// 2^kScaledExp<T> e^x for kLeastScaledExp<T> <= x <= 0, never subnormal: the terms of a sum whose quotients
+/// are rounded once. What lies below the least counts as that: its quotients round to 0.
 template <Floating T>
 constexpr int kScaledExp = sizeof(T) == 4 ? 64 : 128;
+template <Floating T>
+constexpr T kLeastScaledExp = pick<T>(-104.0f, -746.0);
 template <Floating T>
 BW_FN constexpr T scaled_exp_unit() {
   return pick<T>(0x1p64f, 0x1p128);
 }
 template <Floating T>
 BW_FN T scaled_exp(T x) {
-  const auto e =
-      exp_parts<static_cast<int>(Fp<T>::kBias) + kScaledExp<T>>(at_least(x, pick<T>(-104.0f, -746.0)));
-  const T power = from_bits<T>(static_cast<Bits<T>>(e.k.raw) << Fp<T>::kMantissa);
-  return fma(power, e.q, power);
+  const auto k = round_product<static_cast<int>(Fp<T>::kBias) + kScaledExp<T>>(x, log2e<T>());
+  const T exact = fma(k.value, -ln2_high<T>(), x);
+  const T r = fma(k.value, -ln2_low<T>(), exact);
+  const T q = fma(r * r, exp_tail(r), r);
+  const T power = from_bits<T>(static_cast<Bits<T>>(k.raw) << Fp<T>::kMantissa);
+  return fma(power, q, power);
 }
 
 /// 2^x, exact at integers.

@@ -88,7 +88,7 @@ BW_FN void fold_halves(V v, Combine combine, A* left) {
   }
 }
 
-/// The larger numbers; where one is NaN, either.
+/// The larger numbers; b where one is NaN.
 template <class A>
 BW_FN Register<A> larger(Register<A> a, Register<A> b) {
 #if defined(__AVX512F__)
@@ -140,30 +140,116 @@ BW_FN T largest_number(const T* x, int64_t count) {
   }
 }
 
+/// f of every element of a register; f takes and gives elements.
+template <class A, class F>
+BW_FN Register<A> each(Register<A> v, F f) {
+  constexpr int kWidth = kRegister / static_cast<int>(sizeof(A));
+  alignas(kRegister) A from[kWidth];
+  alignas(kRegister) A to[kWidth];
+  __builtin_memcpy(from, &v, sizeof(v));
+  // GCC unrolls so short a loop before it looks for vectors.
+#if !defined(__clang__)
+#pragma GCC unroll 1
+#endif
+  for (int l = 0; l < kWidth; ++l) to[l] = f(from[l]);
+  __builtin_memcpy(&v, to, sizeof(v));
+  return v;
+}
+
+/// The lanes of one chunk in registers. They begin with -0, which changes nothing that is added to it: so a
+/// lane's first element needs no case of its own, and a lane that has no element takes no part.
+template <class A>
+struct ChunkLanes {
+  static constexpr int kWidth = kRegister / static_cast<int>(sizeof(A));
+  static constexpr int kCount = static_cast<int>(kLanes) / kWidth;
+  Register<A> lanes[kCount];
+
+  BW_MEMBER_FN ChunkLanes() {
+#pragma GCC unroll 32
+    for (int r = 0; r < kCount; ++r) lanes[r] = -Register<A>{};
+  }
+  /// Adds value(r), which makes the register of lanes r * kWidth and on of the next row.
+  template <class Value>
+  BW_MEMBER_FN void add_row(Value value) {
+#pragma GCC unroll 32
+    for (int r = 0; r < kCount; ++r) lanes[r] += value(r);
+  }
+  /// The same for a long `value`, which is repeated only as often as the lanes fit into the registers anyway.
+  template <class Value>
+  BW_MEMBER_FN void add_long_row(Value value) {
+    if constexpr (kCount <= 8) {
+      add_row(value);
+    } else {
+#pragma GCC unroll 1
+      for (int r = 0; r < kCount; ++r) lanes[r] += value(r);
+    }
+  }
+  /// The same for the first `count` lanes only.
+  template <class Value>
+  BW_MEMBER_FN void add_part_of_row(int64_t count, Value value) {
+    Register<A> place;
+    for (int l = 0; l < kWidth; ++l) place[l] = static_cast<A>(l);
+    add_long_row([&](int r) __attribute__((always_inline)) {
+      const Register<A> v = value(r);
+      return place < static_cast<A>(count - r * kWidth) ? v : -Register<A>{};
+    });
+  }
+  /// The tree's first levels: `left` gets the first kLeft<A> lanes.
+  BW_MEMBER_FN void fold(A* left) {
+#pragma GCC unroll 8
+    for (int half = kCount / 2; half > 0; half /= 2) {
+#pragma GCC unroll 32
+      for (int r = 0; r < half; ++r) lanes[r] += lanes[r + half];
+    }
+    const auto add = [](auto a, auto b) __attribute__((always_inline)) { return a + b; };
+    fold_halves<A, kRegister, kLeft<A>>(lanes[0], add, left);
+  }
+};
+
 /// The sum of map(x[i]) over `count` floats, a multiple of kLanes and at most a chunk, but for the last
 /// levels: the first kLeft<A> lanes. `map` takes registers.
 template <class A, class Src, class Map>
 BW_FN void chunk_in_registers(const Src* x, A* left, Map map, int64_t count = kChunk) {
-  constexpr int kWidth = kRegister / static_cast<int>(sizeof(A));
-  constexpr int kCount = static_cast<int>(kLanes) / kWidth;
-  // -0 changes nothing that is added to it, so the first row needs no loads of its own. Each load of the loop
-  // walks through memory in small steps, as processors foresee them; unrolled, each would make one step a
-  // chunk.
-  Register<A> lanes[kCount];
-#pragma GCC unroll 32
-  for (int r = 0; r < kCount; ++r) lanes[r] = -Register<A>{};
+  ChunkLanes<A> lanes;
+  // Each load walks through memory in small steps, as processors foresee them; unrolled, each would make one
+  // step a chunk.
 #pragma GCC unroll 1
-  for (int64_t row = 0; row < count; row += kLanes) {
-#pragma GCC unroll 32
-    for (int r = 0; r < kCount; ++r) lanes[r] += map(load_widened(x + row + r * kWidth));
+  for (int64_t row = 0; row < count; row += kLanes)
+    lanes.add_row([&](int r) __attribute__((always_inline)) {
+      return map(load_widened(x + row + r * ChunkLanes<A>::kWidth));
+    });
+  lanes.fold(left);
+}
+
+/// The sum of map(v, i) over one chunk of 0 < count <= kChunk floats, where v is a register of elements i and
+/// on. Behind the last element, v holds copies of an element, up to the next multiple of kLanes; what map
+/// makes of them is not added.
+template <class A, class Src, class Map>
+BW_FN A sum_in_registers(const Src* x, int64_t count, Map map) {
+  using Lanes = ChunkLanes<A>;
+  Lanes lanes;
+  int64_t row = 0;
+#pragma GCC unroll 1
+  for (; row + kLanes <= count; row += kLanes) {
+    lanes.add_long_row([&](int r) __attribute__((always_inline)) {
+      return map(load_widened(x + row + r * Lanes::kWidth), row + r * Lanes::kWidth);
+    });
   }
-#pragma GCC unroll 8
-  for (int half = kCount / 2; half > 0; half /= 2) {
-#pragma GCC unroll 32
-    for (int r = 0; r < half; ++r) lanes[r] += lanes[r + half];
+  if (row < count) {
+    Src some[kLanes];
+    for (int64_t l = 0; l < kLanes; ++l) some[l] = x[row];
+    __builtin_memcpy(some, x + row, static_cast<size_t>(count - row) * sizeof(Src));
+    lanes.add_part_of_row(count - row, [&](int r) __attribute__((always_inline)) {
+      return map(load_widened(some + r * Lanes::kWidth), row + r * Lanes::kWidth);
+    });
   }
-  const auto add = [](auto a, auto b) __attribute__((always_inline)) { return a + b; };
-  fold_halves<A, kRegister, kLeft<A>>(lanes[0], add, left);
+  A left[kLeft<A>];
+  lanes.fold(left);
+  if constexpr (kLeft<A> == 4) {
+    left[0] += left[2];
+    left[1] += left[3];
+  }
+  return left[0] + left[1];
 }
 
 }  // namespace

@@ -8,192 +8,268 @@
 namespace beeswax::cpu::BW_ISA {
 namespace {
 
-// The rows of one call, a block at a time, and its working memory. The loops read them as elements of X: S
-// itself, if the level can widen it in registers, or what a first pass widened, if they are read often.
-template <class S, bool kOften>
+// The rows of one call, a block at a time, and its working memory. With kLate, a block's results are written
+// while the sums of the next one are made: memory takes lines past the caches slowly, and arithmetic fills
+// the time.
+template <class S, bool kLate = false>
 struct Rows {
   using A = Compute<S>;
-  using X = std::conditional_t<kWidens<S> && !kOften, S, A>;
+  // What the loops read: S itself, if the level can widen it in registers, or what a first pass widened.
+  using X = std::conditional_t<kWidens<S>, S, A>;
   const RowArgs& args;
-  int64_t n, in_block;
+  int64_t n;
+  int64_t padded;  // elements of a row in `values`: whole registers are kept there
+  int64_t in_block;
   const S* end;
   A* values;    // for each element of a block
-  A* widened;   // likewise
+  A* wide;      // likewise, if a first pass widens
   A* partials;  // for each chunk of a row
 
   BW_MEMBER_FN explicit Rows(const RowArgs& a)
       : args(a),
         n(a.n),
-        in_block(a.n >= kRowBlock                     ? 1
-                 : kRowBlock / a.n < kMostRowsInBlock ? kRowBlock / a.n
-                                                      : kMostRowsInBlock),
+        padded(padded_row(a.n)),
+        in_block(kRowBlock < 2 * padded ? 1 : kRowBlock / padded),
         end(static_cast<const S*>(a.x) + a.rows * a.n),
         values(static_cast<A*>(a.scratch)),
-        widened(values + in_block * a.n),
-        partials(widened + in_block * a.n) {}
+        wide(values + in_block * padded),
+        partials(wide + in_block * padded) {}
 
-  // Calls block(source, x, count, y): `count` rows from `source` on, as the loops read them at x.
-  template <class Block>
-  BW_MEMBER_FN void each_block(Block block) const {
-    const S* from = static_cast<const S*>(args.x);
-    S* y = static_cast<S*>(args.y);
-    for (int64_t row = 0; row < args.rows; row += in_block, from += in_block * n, y += in_block * n) {
-      const int64_t count = args.rows - row < in_block ? args.rows - row : in_block;
-      if constexpr (__is_same(X, S)) {
-        block(from, from, count, y);
+  // `count` rows; x is what the loops read.
+  struct Block {
+    const S* source;
+    const X* x;
+    int64_t count;
+    S* y;
+  };
+
+  // Calls sums(block, before) for each block; before(r, i) is to be called before elements [i, i + kChunk) of
+  // row r are replaced in `values`. Calls write(block, r, begin, count, past_caches) for each part of a row:
+  // after the block's sums, or as late as that.
+  template <class Sums, class Write>
+  BW_MEMBER_FN void each_block(Sums sums, Write write) const {
+    Block block{static_cast<const S*>(args.x), nullptr, 0, static_cast<S*>(args.y)};
+    Block last = block;
+    const auto write_to = [&](int64_t r, int64_t begin, int64_t upto) __attribute__((always_inline)) {
+      // Rows need not begin at a line.
+      const int64_t head =
+          args.past_caches
+              ? static_cast<int64_t>(-reinterpret_cast<uintptr_t>(last.y + r * n) % 64 / sizeof(S))
+              : 0;
+      if (begin == 0 && head > 0) write(last, r, int64_t{0}, head < n ? head : n, false);
+      begin += head;
+      upto = upto + head < n ? upto + head : n;
+      if (begin < upto) write(last, r, begin, upto - begin, args.past_caches);
+    };
+    for (int64_t row = 0; row < args.rows; row += in_block) {
+      block.count = args.rows - row < in_block ? args.rows - row : in_block;
+      if constexpr (kWidens<S>) {
+        block.x = block.source;
       } else {
-        map_lines(widened, count * n, false, [](A v) __attribute__((always_inline)) { return v; }, from);
-        block(from, static_cast<const A*>(widened), count, y);
+        map_lines(
+            wide, block.count * n, false, [](A v) __attribute__((always_inline)) { return v; }, block.source);
+        block.x = wide;
       }
+      sums(block, [&](int64_t r, int64_t i) __attribute__((always_inline)) {
+        if (kLate && r < last.count) write_to(r, i, i + kChunk);
+      });
+      if (kLate)
+        for (int64_t r = block.count; r < last.count; ++r) write_to(r, 0, n);
+      last = block;
+      if (!kLate || row + in_block >= args.rows)
+        for (int64_t r = 0; r < last.count; ++r) write_to(r, 0, n);
+      block.source += in_block * n;
+      block.y += in_block * n;
     }
   }
 
-  // Requests what lies a block behind x[0 .. count), into the second cache: the first one holds this block.
-  BW_MEMBER_FN void request(const S* x, int64_t count) const {
-    const S* next = x + in_block * n;
+  // The sum of map(v, i) over row r of a block, which is at x, for registers v of elements i and on
+  // (sum_in_registers).
+  template <class T, class Map, class Before>
+  BW_MEMBER_FN A sum(const T* x, int64_t r, Map map, Before before) const {
+    for (int64_t begin = 0; begin < n; begin += kChunk) {
+      before(r, begin);
+      partials[begin / kChunk] = sum_in_registers<A>(
+          x + begin, n - begin < kChunk ? n - begin : kChunk,
+          [=](Register<A> v, int64_t i) __attribute__((always_inline)) { return map(v, begin + i); });
+    }
+    return tree_join(partials, chunks_of(n));
+  }
+
+  // Requests what lies some blocks behind x[0 .. count), into the second cache: the first one holds this
+  // block.
+  BW_MEMBER_FN void request(const S* x, int64_t count, int64_t blocks = 1) const {
+    const S* next = x + blocks * in_block * n;
     if (next >= end) return;
     const char* at = reinterpret_cast<const char*>(next);
     for (int64_t byte = 0; byte < count * static_cast<int64_t>(sizeof(S)); byte += 64)
       __builtin_prefetch(at + byte, 0, 2);
   }
-
-  // The sum of map(x[i]) over a row; map takes elements, and registers of them.
-  template <class T, class Map>
-  BW_MEMBER_FN A sum(const T* x, Map map) const {
-    if (n <= kChunk) return tree_chunk<A>(x, n, map);
-    for (int64_t begin = 0; begin < n; begin += kChunk)
-      partials[begin / kChunk] = tree_chunk<A>(x + begin, n - begin < kChunk ? n - begin : kChunk, map);
-    return tree_join(partials, chunks_of(n));
-  }
-
-  // y[i] = f(x[i]...) for a row of results.
-  template <class F, class... Inputs>
-  BW_MEMBER_FN void write(S* y, F f, const Inputs*... x) const {
-    if (!args.past_caches) {
-      map_lines(y, n, false, f, x...);
-      return;
-    }
-    // Rows need not begin at a line.
-    int64_t head = static_cast<int64_t>(-reinterpret_cast<uintptr_t>(y) % 64 / sizeof(S));
-    if (head > n) head = n;
-    if (head > 0) map_lines(y, head, false, f, x...);
-    map_lines(y + head, n - head, true, f, (x + head)...);
-  }
 };
 
-// An element as it is, and a register of them.
-constexpr auto kSame = [](auto v) __attribute__((always_inline)) { return v; };
+template <class A>
+BW_FN void keep(A* to, Register<A> v) {
+  __builtin_memcpy(to, &v, sizeof(v));
+}
 
 /// The terms of a softmax in S: 2^kScaledExp e^x for x <= 0.
-template <class S>
-BW_FN Compute<S> term(Compute<S> x) {
-  if constexpr (kNarrow<S>) {
-    return m::scaled_exp_short(m::at_least(x, -104.0f));
-  } else {
-    return m::scaled_exp(x);
-  }
+template <class S, class A = Compute<S>>
+BW_FN Register<A> terms(Register<A> x) {
+  return each<A>(larger<A>(Register<A>{} + m::kLeastScaledExp<A>, x), [](A v) __attribute__((always_inline)) {
+    if constexpr (kNarrow<S>) {
+      return m::scaled_exp_short(v);
+    } else {
+      return m::scaled_exp(v);
+    }
+  });
 }
 
 template <class S, bool kLog>
 void softmax(const RowArgs& args) {
   using A = Compute<S>;
-  using Mine = Rows<S, kLog>;
-  using X = typename Mine::X;
-  const Mine rows(args);
+  using Block = typename Rows<S>::Block;
+  const Rows<S> rows(args);
   const int64_t n = args.n;
-  rows.each_block([&](const S* source, const X* x, int64_t count, S* y) __attribute__((always_inline)) {
-    A most[kMostRowsInBlock], sums[kMostRowsInBlock];
-    for (int64_t r = 0; r < count; ++r) most[r] = static_cast<A>(largest_number(x + r * n, n));
-    for (int64_t r = 0; r < count; ++r) {
-      const A top = most[r];
-      for (int64_t begin = 0; begin < n; begin += kChunk) {
-        const int64_t some = n - begin < kChunk ? n - begin : kChunk;
-        rows.request(source + r * n + begin, some);
-        A* e = rows.values + r * n + begin;
-        map_lines(
-            e, some, false, [top](A v) __attribute__((always_inline)) { return term<S>(v - top); },
-            x + r * n + begin);
-      }
-      sums[r] = rows.sum(static_cast<const A*>(rows.values + r * n), kSame);
-    }
-    if constexpr (kLog) {
-      for (int64_t r = 0; r < count; ++r) sums[r] = m::log(sums[r] * (A(1) / m::scaled_exp_unit<A>()));
-      for (int64_t r = 0; r < count; ++r) {
-        const A top = most[r], log_sum = sums[r];
-        rows.write(
-            y + r * n, [=](A v) __attribute__((always_inline)) { return (v - top) - log_sum; }, x + r * n);
-      }
-    } else {
-      for (int64_t r = 0; r < count; ++r) sums[r] = A(1) / sums[r];
-      for (int64_t r = 0; r < count; ++r) {
-        const A scale = sums[r];
-        rows.write(
-            y + r * n, [=](A v) __attribute__((always_inline)) { return v * scale; },
-            static_cast<const A*>(rows.values + r * n));
-      }
-    }
-  });
+  A most[kMostRowsInBlock], scales[kMostRowsInBlock];
+  rows.each_block(
+      [&](const Block& block, auto) __attribute__((always_inline)) {
+        for (int64_t r = 0; r < block.count; ++r)
+          most[r] = static_cast<A>(largest_number(block.x + r * n, n));
+        for (int64_t r = 0; r < block.count; ++r) {
+          const A top = most[r];
+          A* e = rows.values + r * rows.padded;
+          const A sum = rows.sum(
+              block.x + r * n, r,
+              [=](Register<A> v, int64_t i) __attribute__((always_inline)) {
+                const Register<A> term = terms<S>(v - top);
+                if constexpr (!kLog) keep(e + i, term);
+                return term;
+              },
+              [&](int64_t, int64_t i) __attribute__((always_inline)) {
+                rows.request(block.source + r * n + i, n - i < kChunk ? n - i : kChunk);
+              });
+          scales[r] = kLog ? m::log(sum * (A(1) / m::scaled_exp_unit<A>())) : A(1) / sum;
+        }
+      },
+      [&](const Block& block, int64_t r, int64_t begin, int64_t count,
+          bool past) __attribute__((always_inline)) {
+        const A scale = scales[r];
+        if constexpr (kLog) {
+          const A top = most[r];
+          map_lines(
+              block.y + r * n + begin, count, past,
+              [=](A v) __attribute__((always_inline)) { return (v - top) - scale; }, block.x + r * n + begin);
+        } else {
+          map_lines(
+              block.y + r * n + begin, count, past,
+              [=](A v) __attribute__((always_inline)) { return v * scale; },
+              static_cast<const A*>(rows.values + r * rows.padded + begin));
+        }
+      });
 }
 
-/// 1 / sqrt(mean + eps) of `count` sums of squares.
+/// 1 / sqrt(mean + eps), of a sum of squares.
 template <class A>
-BW_FN void to_scales(A* sums, int64_t count, int64_t n, A eps) {
-  for (int64_t r = 0; r < count; ++r) sums[r] = A(1) / m::sqrt(sums[r] / static_cast<A>(n) + eps);
+BW_FN A to_scale(A sum, int64_t n, A eps) {
+  return A(1) / m::sqrt(sum / static_cast<A>(n) + eps);
+}
+
+// Norms read elements more than once: their first pass leaves those of narrow dtypes widened in `values`.
+// Then there is arithmetic enough to write late.
+template <class S>
+constexpr bool kKeepsWidened = kNarrow<S> && kWidens<S>;
+template <class S>
+using NormRows = Rows<S, kKeepsWidened<S>>;
+template <class S, class Map, class Before>
+BW_FN Compute<S> first_sum(const NormRows<S>& rows, const typename Rows<S>::X* x, int64_t r, Map map,
+                           Before before) {
+  using A = Compute<S>;
+  A* wide = rows.values + r * rows.padded;
+  return rows.sum(
+      x + r * rows.n, r,
+      [=](Register<A> v, int64_t i) __attribute__((always_inline)) {
+        if constexpr (kKeepsWidened<S>) keep(wide + i, v);
+        return map(v);
+      },
+      before);
+}
+template <class S>
+BW_FN const Compute<S>* widened(const NormRows<S>& rows, const typename Rows<S>::X* x, int64_t r) {
+  if constexpr (kKeepsWidened<S>) {
+    return rows.values + r * rows.padded;
+  } else {
+    return x + r * rows.n;
+  }
 }
 
 template <class S>
 void rms_norm(const RowArgs& args) {
   using A = Compute<S>;
-  const Rows<S, true> rows(args);
+  using Block = typename NormRows<S>::Block;
+  const NormRows<S> rows(args);
   const int64_t n = args.n;
   const A* weight = static_cast<const A*>(args.weight);
-  rows.each_block([&](const S* source, const A* x, int64_t count, S* y) __attribute__((always_inline)) {
-    A scales[kMostRowsInBlock];
-    for (int64_t r = 0; r < count; ++r)
-      scales[r] = rows.sum(x + r * n, [](auto v) __attribute__((always_inline)) { return v * v; });
-    to_scales(scales, count, n, static_cast<A>(args.eps));
-    for (int64_t r = 0; r < count; ++r) {
-      rows.request(source + r * n, n);
-      const A scale = scales[r];
-      rows.write(
-          y + r * n, [scale](A v, A w) __attribute__((always_inline)) { return v * scale * w; }, x + r * n,
-          weight);
-    }
-  });
+  A scales[kMostRowsInBlock];
+  rows.each_block(
+      [&](const Block& block, auto before) __attribute__((always_inline)) {
+        for (int64_t r = 0; r < block.count; ++r)
+          scales[r] = to_scale(
+              first_sum<S>(
+                  rows, block.x, r, [](auto v) __attribute__((always_inline)) { return v * v; }, before),
+              n, static_cast<A>(args.eps));
+      },
+      [&](const Block& block, int64_t r, int64_t begin, int64_t count, bool past)
+          __attribute__((always_inline)) {
+            const A scale = scales[r];
+            map_lines(
+                block.y + r * n + begin, count, past,
+                [scale](A v, A w) __attribute__((always_inline)) { return v * scale * w; },
+                widened<S>(rows, block.x, r) + begin, weight + begin);
+          });
 }
 
 template <class S>
 void layer_norm(const RowArgs& args) {
   using A = Compute<S>;
-  const Rows<S, true> rows(args);
+  using Block = typename NormRows<S>::Block;
+  const NormRows<S> rows(args);
   const int64_t n = args.n;
   const A* weight = static_cast<const A*>(args.weight);
   const A* bias = static_cast<const A*>(args.bias);
-  rows.each_block([&](const S* source, const A* x, int64_t count, S* y) __attribute__((always_inline)) {
-    A means[kMostRowsInBlock], scales[kMostRowsInBlock];
-    for (int64_t r = 0; r < count; ++r) means[r] = rows.sum(x + r * n, kSame);
-    for (int64_t r = 0; r < count; ++r) means[r] = means[r] / static_cast<A>(n);
-    for (int64_t r = 0; r < count; ++r) {
-      const A mean = means[r];
-      scales[r] = rows.sum(x + r * n,
-                           [mean](auto v) __attribute__((always_inline)) { return (v - mean) * (v - mean); });
-    }
-    to_scales(scales, count, n, static_cast<A>(args.eps));
-    for (int64_t r = 0; r < count; ++r) {
-      rows.request(source + r * n, n);
-      const A mean = means[r], scale = scales[r];
-      if (bias == nullptr) {
-        rows.write(
-            y + r * n, [=](A v, A w) __attribute__((always_inline)) { return (v - mean) * scale * w; },
-            x + r * n, weight);
-      } else {
-        rows.write(
-            y + r * n,
-            [=](A v, A w, A b) __attribute__((always_inline)) { return (v - mean) * scale * w + b; },
-            x + r * n, weight, bias);
-      }
-    }
-  });
+  A means[kMostRowsInBlock], scales[kMostRowsInBlock];
+  rows.each_block(
+      [&](const Block& block, auto before) __attribute__((always_inline)) {
+        for (int64_t r = 0; r < block.count; ++r)
+          means[r] = first_sum<S>(
+                         rows, block.x, r, [](auto v) __attribute__((always_inline)) { return v; }, before) /
+                     static_cast<A>(n);
+        for (int64_t r = 0; r < block.count; ++r) {
+          const A mean = means[r];
+          const A sum = rows.sum(
+              widened<S>(rows, block.x, r), r,
+              [mean](Register<A> v, int64_t)
+                  __attribute__((always_inline)) { return (v - mean) * (v - mean); },
+              [](int64_t, int64_t) __attribute__((always_inline)) {});
+          scales[r] = to_scale(sum, n, static_cast<A>(args.eps));
+        }
+      },
+      [&](const Block& block, int64_t r, int64_t begin, int64_t count,
+          bool past) __attribute__((always_inline)) {
+        rows.request(block.source + r * n + begin, count, kKeepsWidened<S> ? 2 : 1);
+        const A mean = means[r], scale = scales[r];
+        S* y = block.y + r * n + begin;
+        const A* x = widened<S>(rows, block.x, r) + begin;
+        if (bias == nullptr) {
+          map_lines(
+              y, count, past, [=](A v, A w) __attribute__((always_inline)) { return (v - mean) * scale * w; },
+              x, weight + begin);
+        } else {
+          map_lines(
+              y, count, past,
+              [=](A v, A w, A b) __attribute__((always_inline)) { return (v - mean) * scale * w + b; }, x,
+              weight + begin, bias + begin);
+        }
+      });
 }
 
 template <class S>

@@ -23,8 +23,11 @@ struct RowArgs {
 /// Rows are computed a block at a time, each step for all rows of the block: short rows would otherwise wait
 /// for their own sums.
 inline constexpr int64_t kRowBlock = 4096;  // elements in a block, or one row
-inline constexpr int64_t kMostRowsInBlock = 64;
-inline constexpr int64_t row_scratch(int64_t n) { return 2 * (n > kRowBlock ? n : kRowBlock) + chunks_of(n); }
+inline constexpr int64_t kMostRowsInBlock = kRowBlock / kLanes;
+inline constexpr int64_t padded_row(int64_t n) { return (n + kLanes - 1) / kLanes * kLanes; }
+inline constexpr int64_t row_scratch(int64_t n) {
+  return 2 * (padded_row(n) > kRowBlock ? padded_row(n) : kRowBlock) + chunks_of(n);
+}
 
 struct RowLoops {
   void (*softmax)(const RowArgs& args);
