@@ -22,7 +22,9 @@ Tensor softmax_over(std::string_view name, const Tensor& x, const Axes& axes, bo
   const std::array<int, kMaxRank> order = with_last(mask, x.rank());
   std::array<int, kMaxRank> back{};
   for (size_t i = 0; i < rank; ++i) back[static_cast<size_t>(order[i])] = static_cast<int>(i);
-  const Tensor turned = x.permute(std::span(order.data(), rank));
+  Tensor turned = x.permute(std::span(order.data(), rank));
+  // The backend gathers rows; copying turns whole tiles.
+  if (rank > 0 && turned.layout().stride(static_cast<int>(rank) - 1) != 1) turned = turned.contiguous();
   Tensor out = ops::empty_on(x, turned.shape(), x.dtype());
   if (out.elem_count() > 0)
     ops::backend_of(x).softmax(ops::operand(turned), __builtin_popcount(mask), log, ops::target(out));
