@@ -69,6 +69,7 @@ void print_json(const generate::Generated& out, uint64_t seed, double load_secon
       {"prefill_tokens_per_second", rate(out.prompt_tokens, out.prefill_seconds)},
       {"decode_seconds", out.decode_seconds},
       {"decode_tokens_per_second", rate(out.decoded, out.decode_seconds)},
+      {"context_shifts", out.shifts},
   };
   std::printf("%s\n", json.dump(2, ' ', false, nlohmann::json::error_handler_t::replace).c_str());
 }
@@ -146,6 +147,14 @@ void add_run(CLI::App& app) {
   command->add_option("--stop", o->generate.stop, "End before this text (may be given more than once)");
   command->add_option("--seed", o->seed, "Seed of the draws (default: another one each time)");
   command->add_option("--ctx", o->context, "Positions of context (default: the model's, at most 4096)");
+  CLI::Option* shift = command->add_flag(
+      "--context-shift", o->generate.context_shift,
+      "Where the context is full, forget its older half and go on (default: the generation ends)");
+  command
+      ->add_option("--keep", o->generate.keep,
+                   "With --context-shift: the first tokens that are not forgotten")
+      ->needs(shift)
+      ->capture_default_str();
   command
       ->add_option("--cache-type", o->cache_type,
                    "Type of the cached keys and values; f16 takes half the memory")

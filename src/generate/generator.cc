@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <chrono>
+#include <span>
 
 #include "core/fail.h"
 
@@ -56,15 +57,34 @@ class StopFilter {
   bool stopped_ = false;
 };
 
-Tensor run_prompt(const models::Model& model, const std::vector<int32_t>& prompt, models::Cache& past,
+Tensor run_prompt(const models::Model& model, std::span<const int32_t> prompt, models::Cache& past,
                   int64_t batch) {
   Tensor logits;
   const auto step = static_cast<size_t>(std::max<int64_t>(1, batch));
   for (size_t first = 0; first < prompt.size(); first += step) {
     const size_t count = std::min(step, prompt.size() - first);
-    logits = model.forward(std::span(prompt).subspan(first, count), past);
+    logits = model.forward(prompt.subspan(first, count), past);
   }
   return logits;
+}
+
+// Of the ids that are in `past`, and the one that has no room there: half of those behind the first `keep`
+// go, the others are run again. The logits of what follows.
+Tensor shift_context(const models::Model& model, const GenerateOptions& options, std::vector<int32_t>& ids,
+                     models::Cache& past) {
+  const auto first = ids.begin() + options.keep;
+  ids.erase(first, first + (ids.end() - first) / 2);
+  past.truncate(options.keep);
+  return run_prompt(model, std::span(ids).subspan(static_cast<size_t>(options.keep)), past, options.batch);
+}
+
+void check_shift(const GenerateOptions& options, const models::Cache& past) {
+  if (past.length() > 0)
+    fail(ErrorKind::InvalidArgument, "generate", "a context shift must know the ids of the ", past.length(),
+         " positions before the prompt; begin with an empty context");
+  if (options.keep < 0 || options.keep + 2 > past.capacity())
+    fail(ErrorKind::InvalidArgument, "generate", "cannot keep ", options.keep, " tokens in a context of ",
+         past.capacity(), " positions that shifts; accepted: 0 to ", past.capacity() - 2);
 }
 
 }  // namespace
@@ -94,10 +114,11 @@ Generated generate(const models::Model& model, const text::Tokenizer& tokenizer,
   if (past.length() + length > past.capacity())
     fail(ErrorKind::TooLarge, "generate", "the prompt's ", length, " tokens after ", past.length(),
          " do not fit the context of ", past.capacity(), " positions");
+  if (options.context_shift) check_shift(options, past);
   Sampler sampler(options.sampling);
   text::StreamDecoder decoder(tokenizer, prompt);
   StopFilter filter(options.stop);
-  std::vector<int32_t> all = prompt;
+  std::vector<int32_t> all = prompt, in_context = prompt;
   Generated out;
   out.prompt_tokens = length;
   bool wanted = true;
@@ -129,12 +150,16 @@ Generated generate(const models::Model& model, const text::Tokenizer& tokenizer,
       out.reason = StopReason::Cancelled;
       break;
     }
-    if (past.length() == past.capacity()) {
+    const bool full = past.length() == past.capacity();
+    if (full && !options.context_shift) {
       out.reason = StopReason::ContextFull;
       break;
     }
     if (options.max_tokens >= 0 && static_cast<int64_t>(out.ids.size()) >= options.max_tokens) break;
-    values = model.forward(std::span(&id, 1), past).to_vec<float>();
+    in_context.push_back(id);
+    logits = full ? shift_context(model, options, in_context, past) : model.forward(std::span(&id, 1), past);
+    out.shifts += full ? 1 : 0;
+    values = logits.to_vec<float>();
     ++out.decoded;
   }
   out.decode_seconds = seconds_since(start);

@@ -22,6 +22,10 @@ struct GenerateOptions {
   std::vector<std::string> stop = {};
   SamplingOptions sampling = {};
   int64_t batch = 512;  ///< prompt tokens run at a time
+  /// Where the context is full: forget the older half of it, except the first `keep` ids, run what is left
+  /// again, and go on. What follows is what would follow a prompt of the ids that were left.
+  bool context_shift = false;
+  int64_t keep = 1;
 };
 
 struct Generated {
@@ -31,13 +35,15 @@ struct Generated {
   int64_t prompt_tokens = 0;
   double prefill_seconds = 0, decode_seconds = 0;
   int64_t decoded = 0;  ///< tokens that the decode seconds went into
+  int64_t shifts = 0;   ///< times that the context was shifted; their time is in the decode seconds
 };
 
 /// Text as it becomes certain; return false to end the generation.
 using OnText = std::function<bool(std::string_view text)>;
 
 /// Runs the prompt behind `past` and generates. TooLarge, before anything is computed, where the prompt does
-/// not fit the context; InvalidArgument for an empty prompt.
+/// not fit the context; InvalidArgument for an empty prompt, and for a context shift with a `past` that is
+/// not empty or has room for fewer than keep + 2 positions.
 BW_API Generated generate(const models::Model& model, const text::Tokenizer& tokenizer,
                           const std::vector<int32_t>& prompt, models::Cache& past,
                           const GenerateOptions& options, const OnText& on_text = {});

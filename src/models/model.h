@@ -27,6 +27,10 @@ struct Cache {
   std::vector<nn::KvCache> layers;
   int64_t length() const { return layers.empty() ? 0 : layers[0].length(); }
   int64_t capacity() const { return layers.empty() ? 0 : layers[0].capacity(); }
+  /// Forgets all positions from `length` on.
+  void truncate(int64_t length) {
+    for (nn::KvCache& layer : layers) layer.truncate(length);
+  }
   int64_t bytes() const {
     return layers.empty() ? 0 : static_cast<int64_t>(layers.size()) * layers[0].bytes();
   }

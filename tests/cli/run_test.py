@@ -54,6 +54,14 @@ class Run(unittest.TestCase):
         self.assertEqual(wide["cache_bytes"], 2 * narrow["cache_bytes"])
         self.assertEqual(wide["text"], narrow["text"])
 
+    def test_a_context_shift_goes_on_where_the_context_is_full(self):
+        story = ("run", "-p", "Tell me a story", "--temp", "0", "--ctx", "32", "-n", "60", "--json")
+        full, shifted = json.loads(run(*story).stdout), json.loads(run(*story, "--context-shift").stdout)
+        self.assertEqual((full["stop_reason"], full["context_shifts"]), ("context_full", 0))
+        self.assertEqual(len(shifted["ids"]), 60)
+        self.assertGreater(shifted["context_shifts"], 1)
+        self.assertEqual(shifted["ids"][:len(full["ids"])], full["ids"])
+
     def test_seeds_reproduce_on_any_number_of_threads(self):
         def story(seed, threads):
             return run("run", "-p", "Tell me a story", "-n", "40", "--temp", "1.5", "--seed", seed, "--threads",
@@ -83,6 +91,7 @@ class Run(unittest.TestCase):
         self.refused(2, "excludes", "-p", "x", "-f", "y")
         self.refused(2, "temperature is -1", "-p", "x", "--temp", "-1")
         self.refused(2, "top-p is 2", "-p", "x", "--top-p", "2")
+        self.refused(2, "--keep requires --context-shift", "-p", "x", "--keep", "3")
         self.refused(2, "q4_0 not in", "-p", "x", "--cache-type", "q4_0")
         self.refused(3, "not rocm:0", "-p", "x", "--device", "rocm:0")
         self.refused(4, "do not fit the context of 4 positions", "-p", PERU, "--ctx", "4")

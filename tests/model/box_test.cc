@@ -8,6 +8,7 @@
 #include <algorithm>
 #include <fstream>
 #include <nlohmann/json.hpp>
+#include <span>
 #include <string>
 
 #include "beeswax/qtensor.h"
@@ -15,6 +16,7 @@
 #include "models/gguf_tokenizer.h"
 #include "models/model.h"
 #include "models/requantize.h"
+#include "support/expect_error.h"
 
 namespace beeswax {
 namespace {
@@ -43,6 +45,56 @@ TEST_F(Box, IsTheFileOfTheRepository) {
     const Shape& shape = file->tensors()[i].shape;
     EXPECT_EQ(shape[shape.rank() - 1] % 256, 0) << file->tensors()[i].name;
   }
+}
+
+// After a shift the model says what it would say to the ids that are left.
+TEST_F(Box, ShiftsItsContext) {
+  const std::vector<int32_t> prompt =
+      tokenizer_->encode("Tell me a story about a dragon named Zora and a lost lantern.");
+  constexpr int64_t kContext = 48;
+  for (const int64_t keep : {0, 1, 20}) {
+    generate::GenerateOptions options{
+        .max_tokens = 100, .sampling = {.temperature = 0}, .context_shift = true, .keep = keep};
+    models::Cache past = model_->make_cache(kContext);
+    const generate::Generated out = generate::generate(*model_, *tokenizer_, prompt, past, options);
+    std::vector<int32_t> context = prompt;
+    size_t said = 0;
+    int64_t shifts = 0;
+    while (said < out.ids.size()) {
+      // From a full context on: up to the id that has no room.
+      models::Cache fresh = model_->make_cache(kContext);
+      options.context_shift = false;
+      options.max_tokens = 100 - static_cast<int64_t>(said);
+      const generate::Generated part = generate::generate(*model_, *tokenizer_, context, fresh, options);
+      ASSERT_LE(said + part.ids.size(), out.ids.size());
+      EXPECT_TRUE(std::ranges::equal(part.ids, std::span(out.ids).subspan(said, part.ids.size()))) << keep;
+      said += part.ids.size();
+      if (said == out.ids.size()) break;
+      ASSERT_EQ(part.reason, generate::StopReason::ContextFull);
+      context.insert(context.end(), part.ids.begin(), part.ids.end());
+      ASSERT_EQ(context.size(), static_cast<size_t>(kContext + 1));
+      context.erase(context.begin() + keep, context.begin() + keep + (kContext + 1 - keep) / 2);
+      ++shifts;
+    }
+    EXPECT_EQ(said, out.ids.size());
+    EXPECT_GE(shifts, 2);
+    EXPECT_EQ(out.shifts, shifts);
+    EXPECT_LE(past.length(), kContext);
+  }
+}
+
+TEST_F(Box, RefusesShiftsThatCannotBe) {
+  generate::GenerateOptions options{.max_tokens = 3, .context_shift = true, .keep = 15};
+  models::Cache past = model_->make_cache(16);
+  const std::vector<int32_t> prompt = tokenizer_->encode("Hello");
+  const auto go = [&] { return generate::generate(*model_, *tokenizer_, prompt, past, options); };
+  EXPECT_ERROR(go(), InvalidArgument,
+               "cannot keep 15 tokens in a context of 16 positions that shifts; accepted: 0 to 14");
+  options.keep = -1;
+  EXPECT_ERROR(go(), InvalidArgument, "cannot keep -1 tokens");
+  options.keep = 2;
+  EXPECT_EQ(go().ids.size(), 3u);
+  EXPECT_ERROR(go(), InvalidArgument, "begin with an empty context");
 }
 
 TEST_F(Box, SaysWhatPyTorchSays) {
