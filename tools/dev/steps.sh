@@ -39,14 +39,14 @@ asan_settings() {
   export ASAN_OPTIONS=detect_leaks=1:strict_string_checks=1:detect_stack_use_after_return=1
   export UBSAN_OPTIONS=print_stacktrace=1:halt_on_error=1
 }
-step_asan_build() { need_packages build; build_preset asan all; }
+step_asan_build() { need_packages build; build_preset asan tests/all; }
 step_asan_test() {
   asan_settings
   without_random_addresses
   ctest_preset asan asan-test -L 'unit|backend|model'
 }
 
-step_tsan_build() { need_packages build; build_preset tsan all; }
+step_tsan_build() { need_packages build; build_preset tsan tests/all; }
 step_tsan_test() {
   export TSAN_OPTIONS=halt_on_error=1:second_deadlock_stack=1
   without_random_addresses
