@@ -82,7 +82,7 @@ class HeaderReader final : public JsonHandler {
   }
   std::string place() const override {
     if (depth_ == 0) return "at the top of its header";
-    const std::string name = "'" + shown_name(name_) + "'";
+    std::string name = "'" + shown_name(name_) + "'";
     if (depth_ == 1) return name;
     if (in_metadata_) return name + ", '" + shown_name(metadata_name_) + "'";
     return field_ < kFields.size() ? name + ", '" + std::string(kFields[field_]) + "'" : name;

@@ -19,6 +19,7 @@ bool is_model_of(std::string_view models, std::string_view model);
 /// The part of a config.json that is about text: all of it, or what its 'text_config' holds where the model
 /// has other towers too. Unsupported for keys beside it that this version does not know.
 const io::JsonValue& text_config(const io::JsonValue& json, std::string_view file);
+const io::JsonValue& text_config(io::JsonValue&& json, std::string_view file) = delete;
 
 /// The values of one model type, with transformers' own where config.json has none. Rows of
 /// tables/hf_config.def say which keys there are.

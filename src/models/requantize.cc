@@ -155,7 +155,7 @@ std::vector<RequantizedTensor> plan_requantize(const io::GgufFile& in, const Req
         ErrorKind::Unsupported, "quantize", in.name(), " is quantized already (", blocks,
         " matrices of other types than wanted); each quantization loses something, so start from an f32, f16 "
         "or bf16 file, or allow it with --allow-requantize");
-  if (options.importance != nullptr && plan.size() > 0 &&
+  if (options.importance != nullptr && !plan.empty() &&
       std::ranges::none_of(in.tensors(), [&](const auto& t) { return options.importance->find(t.name); }))
     fail(ErrorKind::Format, "quantize", options.importance->name(), " names no tensor of ", in.name(),
          "; it was made for another model");

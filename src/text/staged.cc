@@ -11,18 +11,18 @@
 namespace beeswax::text {
 
 TokenStep bytes_step() {
-  return [](std::string token, bool literal) { return literal ? token : printable_to_bytes(token); };
+  return [](const std::string& token, bool literal) { return literal ? token : printable_to_bytes(token); };
 }
 
 TokenStep replace_token_step(std::string what, std::string with) {
-  return [step = replace_step(find_text(std::move(what)), std::move(with))](std::string token, bool) {
+  return [step = replace_step(find_text(std::move(what)), std::move(with))](const std::string& token, bool) {
     bool beheaded = false;
     return step(token, beheaded);
   };
 }
 
 TokenStep spaced_step() {
-  return [](std::string token, bool) { return " " + token; };
+  return [](const std::string& token, bool) { return " " + token; };
 }
 
 TokenStep byte_fallback_step() {
@@ -37,7 +37,7 @@ TokenStep byte_fallback_step() {
 }
 
 TokenStep wordpiece_step(std::string prefix, bool tidy) {
-  return [=](std::string token, bool) {
+  return [prefix = std::move(prefix), tidy](std::string token, bool) {
     token = token.starts_with(prefix) ? token.substr(prefix.size()) : " " + token;
     if (!tidy) return token;
     constexpr std::array<std::pair<std::string_view, std::string_view>, 11> kTidied = {{{" .", "."},

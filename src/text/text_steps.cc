@@ -233,7 +233,7 @@ TextStep space_ideographs_step() {
 }
 
 WordStep cut_step(Finder finder, Behavior behavior, bool invert) {
-  return [=](std::vector<Word>& words) {
+  return [finder = std::move(finder), behavior, invert](std::vector<Word>& words) {
     std::vector<Word> out;
     for (const Word& word : words)
       for (const Span& span : cut_as(behavior, segments_of(finder(word.text), word.text.size(), invert)))
@@ -253,7 +253,7 @@ WordStep byte_level_step(bool prefix_space, bool words_too) {
   };
 }
 
-WordStep metaspace_step(std::string replacement, PrependScheme scheme, bool split) {
+WordStep metaspace_step(const std::string& replacement, PrependScheme scheme, bool split) {
   const TextStep replace = replace_step(find_text(" "), replacement);
   const WordStep cut = cut_step(find_text(replacement), Behavior::MergedWithNext, false);
   return [=](std::vector<Word>& words) {

@@ -56,6 +56,6 @@ BW_API WordStep byte_level_step(bool prefix_space, bool words);
 enum class PrependScheme : uint8_t { Always, First, Never };
 /// Spaces become `replacement`, which also goes in front of words as the scheme says. `split`: every one
 /// begins a word.
-BW_API WordStep metaspace_step(std::string replacement, PrependScheme scheme, bool split);
+BW_API WordStep metaspace_step(const std::string& replacement, PrependScheme scheme, bool split);
 
 }  // namespace beeswax::text

@@ -162,7 +162,7 @@ TEST(Softmax, InfinitiesAndNaN) {
     for (double v : x.softmax(0).to_doubles()) EXPECT_TRUE(std::isnan(v));
   EXPECT_EQ(row({1e38f, 1e38f, -1e38f}).softmax(0).to_doubles(), (std::vector<double>{0.5, 0.5, 0}));
   for (DType dtype : {DType::BF16, DType::F16, DType::F32, DType::F64})
-    for (size_t at : {0, 70, 699})
+    for (const size_t at : {size_t{0}, size_t{70}, size_t{699}})
       for (double special : {HUGE_VAL, double(NAN), -double(NAN)}) {
         std::vector<double> values(3 * 700);
         values[700 + at] = special;

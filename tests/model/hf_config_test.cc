@@ -169,7 +169,7 @@ TEST(HfConfig, FactorsOfLlama3) {
   ASSERT_EQ(factors.size(), 64u);
   for (size_t i = 0; i < factors.size(); ++i) {
     const long double wave = 2 * std::acos(-1.0L) * std::pow(500000.0L, static_cast<long double>(i) / 64);
-    const long double kept = wave < 8192 / 4 ? 1 : wave > 8192 ? 0 : (8192 / wave - 1) / 3;
+    const long double kept = wave < 2048 ? 1 : wave > 8192 ? 0 : (8192 / wave - 1) / 3;
     EXPECT_NEAR(factors[i], static_cast<double>(1 / ((1 - kept) / 8 + kept)), 1e-6) << i;
   }
 }
