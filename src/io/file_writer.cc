@@ -25,9 +25,13 @@ void FileWriter::put(std::span<const std::byte> bytes) {
 }
 
 void FileWriter::finish() {
-  if (std::fflush(file_.get()) != 0) fail_io("cannot be written");
-  if (std::rename(partial_.c_str(), path_.c_str()) != 0) fail_io("cannot be put in place");
-  file_.reset();
+  // Some file systems say only when a file is closed what they could not write.
+  const bool whole = std::fclose(file_.release()) == 0;
+  if (whole && std::rename(partial_.c_str(), path_.c_str()) == 0) return;
+  const int reason = errno;
+  std::remove(partial_.c_str());
+  errno = reason;
+  fail_io(whole ? "cannot be put in place" : "cannot be written");
 }
 
 void FileWriter::fail_io(std::string_view what) const {
