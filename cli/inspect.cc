@@ -2,7 +2,6 @@
 // `beeswax inspect`: what a GGUF file or a Hugging Face folder holds, and whether it runs here.
 #include <algorithm>
 #include <cstdio>
-#include <filesystem>
 #include <map>
 #include <memory>
 #include <nlohmann/json.hpp>
@@ -27,11 +26,6 @@ std::string reason_against(const io::GgufFile& file) {
   } catch (const Error& error) {
     return error.what();
   }
-}
-
-bool is_folder(const io::GgufFile& file) {
-  std::error_code ignored;  // it was opened
-  return std::filesystem::is_directory(file.name(), ignored);
 }
 
 struct TypeSum {
@@ -61,7 +55,7 @@ void print_json(const io::GgufFile& file) {
                        {"bytes", tensor.bytes.size()}});
   const std::string reason = reason_against(file);
   const nlohmann::json out = {{"file", file.name()},
-                              {"folder", is_folder(file)},
+                              {"folder", models::is_folder(file.name())},
                               {"version", file.version()},
                               {"other_byte_order", file.reversed()},
                               {"file_bytes", file.file_bytes()},
@@ -73,8 +67,8 @@ void print_json(const io::GgufFile& file) {
 }
 
 void print_text(const io::GgufFile& file, bool tensors_too) {
-  const std::string kind =
-      is_folder(file) ? "Hugging Face folder" : "GGUF version " + std::to_string(file.version());
+  const std::string kind = models::is_folder(file.name()) ? "Hugging Face folder"
+                                                          : "GGUF version " + std::to_string(file.version());
   std::printf("%s: %s, %s, %zu tensors, %zu metadata values%s\n\n", file.name().c_str(), kind.c_str(),
               size_text(file.file_bytes()).c_str(), file.tensors().size(), file.metadata().size(),
               file.reversed() ? ", in the other byte order" : "");

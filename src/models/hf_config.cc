@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <filesystem>
 
 #include "core/fail.h"
 #include "io/json_events.h"
@@ -160,6 +161,11 @@ HfConfig::HfConfig(const io::JsonValue& json, std::string_view file) : json_(jso
   if (is_model_of(models, model_)) defaults_.emplace(#key, io::JsonValue::parse(value, #key));
 #include "tables/hf_config.def"
   check_keys(json, model_, file_);
+}
+
+io::JsonValue read_folder_json(const std::string& folder, std::string_view name) {
+  constexpr uint64_t kMostBytes = 1 << 20;
+  return io::JsonValue::read((std::filesystem::path(folder) / name).string(), kMostBytes);
 }
 
 const io::JsonValue& text_config(const io::JsonValue& json, std::string_view file) {

@@ -16,6 +16,10 @@ namespace beeswax::models {
 /// Whether `model` is one of `models`: words, or "*".
 bool is_model_of(std::string_view models, std::string_view model);
 
+/// The JSON file `name` of a folder: config.json or its like. Io where it cannot be read, Format where it is
+/// not JSON or longer than any such file.
+io::JsonValue read_folder_json(const std::string& folder, std::string_view name);
+
 /// The part of a config.json that is about text: all of it, or what its 'text_config' holds where the model
 /// has other towers too. Unsupported for keys beside it that this version does not know.
 const io::JsonValue& text_config(const io::JsonValue& json, std::string_view file);

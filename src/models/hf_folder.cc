@@ -13,7 +13,6 @@
 namespace beeswax::models {
 namespace {
 
-constexpr uint64_t kLargestConfig = 1 << 20;
 constexpr std::string_view kWeight = ".weight", kBias = ".bias";
 constexpr uint32_t kF32 = 0;
 
@@ -82,11 +81,6 @@ std::string plain_name(std::string_view name) {
 
 std::shared_ptr<const std::vector<std::byte>> keep(std::vector<std::byte> bytes) {
   return std::make_shared<const std::vector<std::byte>>(std::move(bytes));
-}
-
-bool is_folder(const std::string& path) {
-  std::error_code ignored;  // what cannot be looked at is reported when it is opened
-  return std::filesystem::is_directory(path, ignored);
 }
 
 // Tables of embeddings are often longer than the vocabulary, but ids without a row could not be run.
@@ -191,9 +185,14 @@ std::shared_ptr<const io::GgufFile> assemble_hf(const io::JsonValue& json, const
 }
 
 std::shared_ptr<const io::GgufFile> open_hf_folder(const std::string& path) {
-  const auto config =
-      io::JsonValue::read((std::filesystem::path(path) / "config.json").string(), kLargestConfig);
+  const io::JsonValue config =
+      read_folder_json(path, "config.json");  // first, to be what a missing folder lacks
   return assemble_hf(config, *io::SafetensorsFile::open(path), path);
+}
+
+bool is_folder(const std::string& path) {
+  std::error_code ignored;  // what cannot be looked at is reported when it is opened
+  return std::filesystem::is_directory(path, ignored);
 }
 
 std::shared_ptr<const io::GgufFile> open_model(const std::string& path) {

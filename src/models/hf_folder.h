@@ -23,6 +23,9 @@ BW_API std::shared_ptr<const io::GgufFile> assemble_hf(const io::JsonValue& conf
                                                        const io::SafetensorsFile& tensors,
                                                        const std::string& name);
 
+/// Whether open_model takes `path` for a Hugging Face folder.
+BW_API bool is_folder(const std::string& path);
+
 /// A GGUF file or a Hugging Face folder.
 BW_API std::shared_ptr<const io::GgufFile> open_model(const std::string& path);
 

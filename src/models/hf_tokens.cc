@@ -6,22 +6,20 @@
 #include <vector>
 
 #include "core/fail.h"
-#include "io/json_value.h"
+#include "models/hf_config.h"
 
 namespace beeswax::models {
 namespace {
-
-constexpr uint64_t kLargestConfig = 1 << 20;
 
 // The files of a folder that speak of tokens, the one with the last word first.
 class Sources {
  public:
   explicit Sources(const std::string& folder) {
-    const std::filesystem::path path(folder);
-    const std::string generation = (path / "generation_config.json").string();
     std::error_code ignored;  // what cannot be looked at is not there
-    if (std::filesystem::exists(generation, ignored)) add(generation);
-    add((path / "config.json").string());
+    constexpr const char* kGeneration = "generation_config.json";
+    if (std::filesystem::exists(std::filesystem::path(folder) / kGeneration, ignored))
+      add(folder, kGeneration);
+    add(folder, "config.json");
   }
 
   // The ids that the first source which knows `key` has for it.
@@ -45,8 +43,8 @@ class Sources {
   }
 
  private:
-  void add(const std::string& file) {
-    sources_.emplace_back(file, io::JsonValue::read(file, kLargestConfig));
+  void add(const std::string& folder, const char* name) {
+    sources_.emplace_back((std::filesystem::path(folder) / name).string(), read_folder_json(folder, name));
   }
 
   // -1 stands for none.
