@@ -2,7 +2,8 @@
 # The distribution packages each command needs; need_packages installs those that are missing.
 package_groups() {
   case $1 in
-    build) echo g++ cmake ninja-build ccache python3 binutils libcli11-dev nlohmann-json3-dev libpcre2-dev libgtest-dev ;;
+    build) echo g++ cmake ninja-build ccache python3 binutils libcli11-dev nlohmann-json3-dev libpcre2-dev libgtest-dev \
+      clang-19 lld-19 llvm-19-dev libzstd-dev ;;
     lint) echo clang-format-19 ;;
     tidy) echo clang-tidy-19 ;;
     fuzz) echo clang-19 libclang-rt-19-dev ;;
@@ -18,6 +19,7 @@ package_program() {
     g++ | cmake | ccache | python3 | clang-*) echo "$1" ;;
     ninja-build) echo ninja ;;
     binutils) echo nm ;;
+    lld-19) echo ld.lld-19 ;;
     qemu-user) echo qemu-aarch64 ;;
     g++-aarch64-linux-gnu) echo aarch64-linux-gnu-g++ ;;
   esac

@@ -12,7 +12,7 @@ step_about() {
     release-test) echo "all tests on the release build" ;;
     table) echo "one row of unary.def makes a whole operation" ;;
     asan-build) echo "the tests with the address and undefined-behaviour sanitizers" ;;
-    asan-test) echo "unit, backend and model tests under them, leaks included" ;;
+    asan-test) echo "unit, backend, model and emulator tests under them, leaks included" ;;
     full-packages) echo "the packages that the full run needs" ;;
     tidy) echo "clang-tidy on every source" ;;
     isa-base) echo "the tests with plain x86-64 loops" ;;
@@ -43,7 +43,7 @@ step_asan_build() { need_packages build; build_preset asan tests/all; }
 step_asan_test() {
   asan_settings
   without_random_addresses
-  ctest_preset asan asan-test -L 'unit|backend|model'
+  ctest_preset asan asan-test -L 'unit|backend|model|emu'
 }
 
 step_tsan_build() { need_packages build; build_preset tsan tests/all; }

@@ -1,0 +1,62 @@
+// SPDX-License-Identifier: Apache-2.0
+// The interpreter's face: one launch in, its effects on memory out.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <stdexcept>
+#include <string>
+
+#include "emu/code_object.h"
+#include "emu/exec/counters.h"
+#include "emu/memory.h"
+
+namespace emu {
+
+/// What is watched; each level includes the ones before it.
+enum class Check { None, Bounds, Race, Strict };
+
+struct Options {
+  Check check = Check::Bounds;
+  uint64_t seed = 0;     // permutes waves and groups; 0: in order
+  unsigned threads = 0;  // 0: as many as the machine has
+};
+
+struct Launch {
+  const Kernel* kernel;
+  uint32_t grid[3];   // in blocks
+  uint32_t block[3];  // in work-items
+  uint32_t dynamic_lds;
+  const std::byte* kernargs;  // the whole kernarg segment, hidden arguments filled in, in the device's memory
+  uint64_t dispatch_packet;   // address of an AQL dispatch packet in the device's memory
+};
+
+/// What a kernel did wrong, or what the interpreter cannot do. what() is one line: kind and detail.
+struct Fault : std::runtime_error {
+  enum class Kind {
+    OutOfBounds,
+    UseAfterFree,
+    Uninitialized,
+    LdsOutOfRange,
+    DataRace,
+    DivergentBarrier,
+    MissingWait,
+    Misaligned,
+    UnknownInstruction,
+    Unsupported,
+    Trap,
+  };
+  Fault(Kind what_kind, const std::string& text) : std::runtime_error(text), kind(what_kind) {}
+  Kind kind;
+  std::string kernel;
+  uint32_t group[3] = {0, 0, 0};
+  int wave = -1, lane = -1;  // within the group; -1: does not apply
+  std::string instruction;   // its disassembly
+  uint64_t code_offset = 0;  // from the kernel's entry point
+  uint64_t address = 0;      // the memory or LDS address; 0: does not apply
+};
+
+/// Runs every wave of the launch to its end on threads of its own. Throws Fault.
+void run(const Launch& launch, Memory& memory, const Options& options, Counters* counters);
+
+}  // namespace emu
