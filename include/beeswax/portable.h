@@ -7,9 +7,9 @@
 
 // BW_FN: a function for host and device. Always inlined, so that a loop compiled for one instruction-set
 // level never hands its copy to another level through the linker.
-#if defined(__CUDACC__) || defined(__HIP__)
-#define BW_FN __host__ __device__ static inline __attribute__((always_inline))
-#define BW_MEMBER_FN __host__ __device__ inline __attribute__((always_inline))
+#if defined(__CUDA__) || defined(__CUDACC__) || defined(__HIP__)
+#define BW_FN __attribute__((host, device)) static inline __attribute__((always_inline))
+#define BW_MEMBER_FN __attribute__((host, device)) inline __attribute__((always_inline))
 #else
 #define BW_FN static inline __attribute__((always_inline))
 #define BW_MEMBER_FN inline __attribute__((always_inline))

@@ -3,7 +3,7 @@
 package_groups() {
   case $1 in
     build) echo g++ cmake ninja-build ccache python3 binutils libcli11-dev nlohmann-json3-dev libpcre2-dev libgtest-dev \
-      clang-19 lld-19 llvm-19-dev libzstd-dev ;;
+      clang-19 lld-19 llvm-19-dev zstd libzstd-dev ;;
     lint) echo clang-format-19 ;;
     tidy) echo clang-tidy-19 ;;
     fuzz) echo clang-19 libclang-rt-19-dev ;;

@@ -12,7 +12,7 @@
 #include <cstddef>
 
 #include "backends/backend.h"
-#include "backends/cpu/convert_scalar.h"
+#include "backends/convert_scalar.h"
 #include "backends/cpu/kernels/cast.h"
 #include "backends/cpu/kernels/compute_type.h"
 #include "backends/cpu/nest.h"

@@ -2,7 +2,7 @@
 // Constants, ranges and random numbers.
 #include "backends/cpu/backend.h"
 
-#include "backends/cpu/convert_scalar.h"
+#include "backends/convert_scalar.h"
 #include "backends/cpu/kernels/random.h"
 #include "backends/cpu/kernels/range.h"
 #include "backends/cpu/nest.h"

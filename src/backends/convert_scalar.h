@@ -7,7 +7,7 @@
 
 #include "beeswax/scalar.h"
 
-namespace beeswax::cpu {
+namespace beeswax {
 
 class ScalarBytes {
  public:
@@ -42,4 +42,4 @@ class ScalarBytes {
   alignas(8) std::array<std::byte, 8> bytes_{};
 };
 
-}  // namespace beeswax::cpu
+}  // namespace beeswax

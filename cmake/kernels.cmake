@@ -1,0 +1,69 @@
+# SPDX-License-Identifier: Apache-2.0
+# GPU kernels: each src/kernels/*.cc is one module, compiled by clang for every target and packed into one file that
+# the library embeds. Neither ROCm nor CUDA is needed; with ptxas, NVIDIA cards get finished code instead of PTX.
+set(BW_GPU_TARGETS "default" CACHE STRING
+    "GPU targets: default, all, none, or a list (gfx90a;gfx942;gfx1030;gfx1100;gfx1201;ptx_80;sm_90 ...)")
+set(BW_AMD_DEFAULT gfx90a gfx942 gfx1030 gfx1100 gfx1201)
+set(BW_AMD_ALL gfx900 gfx906 gfx908 ${BW_AMD_DEFAULT} gfx1102 gfx1151 gfx1200)
+find_program(BW_PTXAS ptxas HINTS /usr/local/cuda/bin)
+find_program(BW_DEVICE_CLANG NAMES clang++-22 clang++-21 clang++-20 clang++-19)
+find_program(BW_ZSTD zstd)
+
+function(bw_gpu_targets output)
+  set(targets ${BW_GPU_TARGETS})
+  if(targets STREQUAL "none")
+    set(targets "")
+  elseif(targets STREQUAL "default" OR targets STREQUAL "all")
+    if(targets STREQUAL "default")
+      set(targets ${BW_AMD_DEFAULT} ptx_80)
+      set(cubins sm_90)
+    else()
+      set(targets ${BW_AMD_ALL} ptx_80)
+      set(cubins sm_80 sm_90 sm_100 sm_120)
+    endif()
+    if(BW_PTXAS)
+      list(APPEND targets ${cubins})
+    endif()
+  endif()
+  if(targets AND (NOT BW_DEVICE_CLANG OR NOT BW_ZSTD))
+    message(FATAL_ERROR "GPU kernels need clang++-19 or newer with its lld, and zstd: install clang-19, lld-19 and zstd, "
+                        "or configure with -DBW_GPU_TARGETS=none")
+  endif()
+  set(${output} ${targets} PARENT_SCOPE)
+endfunction()
+
+# bw_add_gpu_kernels(OUT): OUT gets the path of the packed file.
+function(bw_add_gpu_kernels output)
+  bw_gpu_targets(targets)
+  file(GLOB sources CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/src/kernels/*.cc)
+  set(folder ${PROJECT_BINARY_DIR}/kernels)
+  file(MAKE_DIRECTORY ${folder})
+  set(tools ${PROJECT_SOURCE_DIR}/tools/kernels)
+  set(compile ${Python3_EXECUTABLE} ${tools}/compile.py)
+  set(objects "")
+  foreach(target IN LISTS targets)
+    foreach(source IN LISTS sources)
+      get_filename_component(module ${source} NAME_WE)
+      set(object ${folder}/${module}.${target})
+      if(target MATCHES "^sm_")
+        set(ptx ${folder}/${module}.ptx_80)
+        add_custom_command(OUTPUT ${object} BYPRODUCTS ${object}.json
+          COMMAND ${compile} --ptxas ${BW_PTXAS} --target ${target} --ptx ${ptx} --out ${object}
+          DEPENDS ${ptx} ${tools}/compile.py COMMENT "Kernel ${module} for ${target}" VERBATIM)
+      else()
+        add_custom_command(OUTPUT ${object} BYPRODUCTS ${object}.json
+          COMMAND ${compile} --clang ${BW_DEVICE_CLANG} --target ${target} --source ${source}
+                  --include ${PROJECT_SOURCE_DIR}/src --include ${PROJECT_SOURCE_DIR}/include
+                  --depfile ${object}.d --out ${object}
+          DEPENDS ${source} ${tools}/compile.py ${tools}/code_object.py DEPFILE ${object}.d
+          COMMENT "Kernel ${module} for ${target}" VERBATIM)
+      endif()
+      list(APPEND objects ${object})
+    endforeach()
+  endforeach()
+  set(packed ${folder}/kernels.bwk)
+  add_custom_command(OUTPUT ${packed} BYPRODUCTS ${folder}/registers.txt
+    COMMAND ${Python3_EXECUTABLE} ${tools}/pack.py --out ${packed} --table ${folder}/registers.txt ${objects}
+    DEPENDS ${objects} ${tools}/pack.py COMMENT "Packing GPU kernels" VERBATIM)
+  set(${output} ${packed} PARENT_SCOPE)
+endfunction()

@@ -1,0 +1,230 @@
+// SPDX-License-Identifier: Apache-2.0
+// libcuda behind gpu::Driver, nothing else.
+#include "backends/cuda/driver.h"
+
+#include <array>
+#include <cstdlib>
+#include <mutex>
+
+#include "backends/gpu/api_load.h"
+#include "core/fail.h"
+
+namespace beeswax::cuda {
+namespace {
+
+using gpu::Code;
+using gpu::Direction;
+using gpu::EventHandle;
+using gpu::FunctionHandle;
+using gpu::GraphExecHandle;
+using gpu::GraphHandle;
+using gpu::LaunchShape;
+using gpu::ModuleHandle;
+using gpu::Need;
+using gpu::Properties;
+using gpu::Result;
+using gpu::StreamHandle;
+
+struct Api {
+#define BW_CUDA(name, symbol, need, parameters) int(*name) parameters = nullptr;
+#include "backends/cuda/cuda_api.def"
+};
+Api api;
+
+Result result_of(int error) { return {gpu::code_of(error), error}; }
+constexpr Result kMissing = {Code::Other, 801};  // CUDA_ERROR_NOT_SUPPORTED
+
+// The numbers of CUdevice_attribute and CUfunction_attribute that are read or set.
+constexpr int kAttributeWarpSize = 10;
+constexpr int kAttributeMultiprocessors = 16;
+constexpr int kAttributeIntegrated = 18;
+constexpr int kAttributeMajor = 75;
+constexpr int kAttributeMinor = 76;
+constexpr int kAttributeSharedOptIn = 97;
+constexpr int kFunctionDynamicShared = 8;
+
+constexpr int kMostDevices = 64;
+struct Context {
+  std::once_flag once;
+  void* handle = nullptr;
+  int error = 0;
+};
+
+Result device_count(int* count) { return result_of(api.cuDeviceGetCount(count)); }
+
+Result properties(int ordinal, Properties* out) {
+  int device = 0;
+  if (const int error = api.cuDeviceGet(&device, ordinal); error != 0) return result_of(error);
+  std::array<char, 256> name{};
+  if (const int error = api.cuDeviceGetName(name.data(), name.size() - 1, device); error != 0)
+    return result_of(error);
+  int major = 0, minor = 0, integrated = 0;
+  const std::pair<int, int*> wanted[] = {{kAttributeMajor, &major},
+                                         {kAttributeMinor, &minor},
+                                         {kAttributeIntegrated, &integrated},
+                                         {kAttributeWarpSize, &out->wave},
+                                         {kAttributeMultiprocessors, &out->units},
+                                         {kAttributeSharedOptIn, &out->shared_bytes}};
+  for (const auto& [attribute, value] : wanted)
+    if (const int error = api.cuDeviceGetAttribute(value, attribute, device); error != 0)
+      return result_of(error);
+  if (const int error = api.cuDeviceTotalMem(&out->memory_bytes, device); error != 0) return result_of(error);
+  out->name = name.data();
+  out->arch = join_text("sm_", major, minor);
+  out->integrated = integrated != 0;
+  return {};
+}
+
+Result use(int ordinal) {
+  static std::array<Context, kMostDevices> contexts;
+  if (ordinal < 0 || ordinal >= kMostDevices) return {Code::NoDevice, 101};
+  Context& context = contexts[static_cast<size_t>(ordinal)];
+  std::call_once(context.once, [&] {
+    int device = 0;
+    context.error = api.cuDeviceGet(&device, ordinal);
+    if (context.error == 0) context.error = api.cuDevicePrimaryCtxRetain(&context.handle, device);
+  });
+  if (context.error != 0) return result_of(context.error);
+  return result_of(api.cuCtxSetCurrent(context.handle));
+}
+
+Result wait_for_device() { return result_of(api.cuCtxSynchronize()); }
+Result memory_info(size_t* free_bytes, size_t* total_bytes) {
+  return result_of(api.cuMemGetInfo(free_bytes, total_bytes));
+}
+Result allocate(size_t bytes, void** out) { return result_of(api.cuMemAlloc(out, bytes)); }
+Result release(void* data) { return result_of(api.cuMemFree(data)); }
+Result allocate_host(size_t bytes, void** host, void** device) {
+  constexpr unsigned kPortableMapped = 1 | 2;
+  if (const int error = api.cuMemHostAlloc(host, bytes, kPortableMapped); error != 0) return result_of(error);
+  return result_of(api.cuMemHostGetDevicePointer(device, *host, 0));
+}
+Result release_host(void* host) { return result_of(api.cuMemFreeHost(host)); }
+Result copy(void* to, const void* from, size_t bytes, Direction direction, StreamHandle stream) {
+  switch (direction) {
+    case Direction::HostToDevice:
+      return result_of(api.cuMemcpyHtoDAsync(to, from, bytes, stream));
+    case Direction::DeviceToHost:
+      return result_of(api.cuMemcpyDtoHAsync(to, from, bytes, stream));
+    case Direction::DeviceToDevice:
+      break;
+  }
+  return result_of(api.cuMemcpyDtoDAsync(to, from, bytes, stream));
+}
+Result fill_bytes(void* to, uint8_t value, size_t bytes, StreamHandle stream) {
+  return result_of(api.cuMemsetD8Async(to, value, bytes, stream));
+}
+
+Result create_stream(StreamHandle* out) {
+  constexpr unsigned kNonBlocking = 1;
+  return result_of(api.cuStreamCreate(out, kNonBlocking));
+}
+Result destroy_stream(StreamHandle stream) { return result_of(api.cuStreamDestroy(stream)); }
+Result wait_for_stream(StreamHandle stream) { return result_of(api.cuStreamSynchronize(stream)); }
+Result query_stream(StreamHandle stream) { return result_of(api.cuStreamQuery(stream)); }
+Result make_stream_wait(StreamHandle stream, EventHandle event) {
+  return result_of(api.cuStreamWaitEvent(stream, event, 0));
+}
+Result create_event(bool timing, EventHandle* out) {
+  constexpr unsigned kNoTiming = 2;
+  return result_of(api.cuEventCreate(out, timing ? 0 : kNoTiming));
+}
+Result destroy_event(EventHandle event) { return result_of(api.cuEventDestroy(event)); }
+Result record_event(EventHandle event, StreamHandle stream) {
+  return result_of(api.cuEventRecord(event, stream));
+}
+Result wait_for_event(EventHandle event) { return result_of(api.cuEventSynchronize(event)); }
+Result query_event(EventHandle event) { return result_of(api.cuEventQuery(event)); }
+Result elapsed(EventHandle from, EventHandle to, float* milliseconds) {
+  return result_of(api.cuEventElapsedTime(milliseconds, from, to));
+}
+
+Result load_module(const void* image, ModuleHandle* out) {
+  return result_of(api.cuModuleLoadData(out, image));
+}
+Result unload_module(ModuleHandle module) { return result_of(api.cuModuleUnload(module)); }
+Result find_function(ModuleHandle module, const char* name, FunctionHandle* out) {
+  return result_of(api.cuModuleGetFunction(out, module, name));
+}
+Result allow_shared(FunctionHandle function, uint32_t bytes) {
+  return result_of(api.cuFuncSetAttribute(function, kFunctionDynamicShared, static_cast<int>(bytes)));
+}
+Result launch(FunctionHandle function, const LaunchShape& shape, const void* arguments, size_t bytes,
+              StreamHandle stream) {
+  // CU_LAUNCH_PARAM_BUFFER_POINTER, _SIZE and _END.
+  void* extra[] = {reinterpret_cast<void*>(1), const_cast<void*>(arguments), reinterpret_cast<void*>(2), &bytes,
+                   nullptr};
+  return result_of(api.cuLaunchKernel(function, shape.blocks[0], shape.blocks[1], shape.blocks[2], shape.threads, 1,
+                                      1, shape.shared_bytes, stream, nullptr, extra));
+}
+
+Result begin_capture(StreamHandle stream) {
+  constexpr int kThreadLocal = 1;
+  return api.cuStreamBeginCapture == nullptr ? kMissing
+                                             : result_of(api.cuStreamBeginCapture(stream, kThreadLocal));
+}
+Result end_capture(StreamHandle stream, GraphHandle* out) {
+  return api.cuStreamEndCapture == nullptr ? kMissing : result_of(api.cuStreamEndCapture(stream, out));
+}
+Result instantiate(GraphHandle graph, GraphExecHandle* out) {
+  return api.cuGraphInstantiate == nullptr ? kMissing : result_of(api.cuGraphInstantiate(out, graph, 0));
+}
+Result launch_graph(GraphExecHandle graph, StreamHandle stream) {
+  return api.cuGraphLaunch == nullptr ? kMissing : result_of(api.cuGraphLaunch(graph, stream));
+}
+Result destroy_graph(GraphHandle graph) {
+  return api.cuGraphDestroy == nullptr ? kMissing : result_of(api.cuGraphDestroy(graph));
+}
+Result destroy_graph_exec(GraphExecHandle graph) {
+  return api.cuGraphExecDestroy == nullptr ? kMissing : result_of(api.cuGraphExecDestroy(graph));
+}
+
+std::string error_text(int number) {
+  const char* text = nullptr;
+  if (api.cuGetErrorString(number, &text) != 0 || text == nullptr) text = "no text";
+  return join_text("CUDA error ", number, ": ", text);
+}
+
+constexpr std::string_view kAdvice = "install NVIDIA's driver";
+
+gpu::DriverState open(const std::vector<std::string>& names) {
+  static const os::Library library(names);
+  gpu::DriverState state;
+  if (!library.is_open()) {
+    state.reason = gpu::not_found(library, "libcuda", kAdvice);
+    return state;
+  }
+  gpu::Symbols symbols(library);
+#define BW_CUDA(name, symbol, need, parameters) symbols.find(api.name, #symbol, Need::need);
+#include "backends/cuda/cuda_api.def"
+  if (!symbols.missing().empty()) {
+    state.reason = join_text(library.name(), " lacks ", symbols.missing(), "; update it: ", kAdvice);
+    return state;
+  }
+  if (const int error = api.cuInit(0); error != 0) {
+    state.reason = join_text(library.name(), " finds no usable NVIDIA GPU: ", error_text(error));
+    return state;
+  }
+  static gpu::Driver driver = {
+#define BW_DRIVER(name, parameters) &name,
+#include "backends/gpu/driver.def"
+      &error_text, "NVIDIA", library.name(), ""};
+  int version = 0;
+  if (api.cuDriverGetVersion(&version) == 0)
+    driver.version = join_text("CUDA ", version / 1000, ".", version % 1000 / 10);
+  state.driver = &driver;
+  return state;
+}
+
+}  // namespace
+
+const gpu::DriverState& cuda_driver() {
+  static const gpu::DriverState state = [] {
+    if (const char* given = std::getenv("BEESWAX_CUDA_LIBRARY"); given != nullptr && *given != 0)
+      return open({given});
+    return open({"libcuda.so.1", "libcuda.so"});
+  }();
+  return state;
+}
+
+}  // namespace beeswax::cuda

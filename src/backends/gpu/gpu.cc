@@ -1,0 +1,212 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "backends/gpu/gpu.h"
+
+#include <algorithm>
+#include <array>
+#include <cstring>
+
+#include "core/fail.h"
+
+namespace beeswax::gpu {
+namespace {
+
+// The ordinal of `device` in its driver: emu names an architecture, and the first device of it counts.
+int ordinal_of(const Device& device, const Driver& driver) {
+  int count = 0;
+  check(driver, driver.device_count(&count), "counting devices");
+  if (device.kind() != DeviceKind::Emu) {
+    if (device.ordinal() >= count)
+      fail(ErrorKind::Device, "device", device, ": ", driver.library, " finds ", count, count == 1 ? " device" : " devices");
+    return device.ordinal();
+  }
+  std::string archs;
+  for (int i = 0; i < count; ++i) {
+    Properties properties;
+    check(driver, driver.properties(i, &properties), "asking for a device's properties");
+    if (properties.arch == device.arch()) return i;
+    archs += (archs.empty() ? "" : ", ") + properties.arch;
+  }
+  fail(ErrorKind::Device, "device", device, ": the software GPU has ", archs);
+}
+
+}  // namespace
+
+Gpu& Gpu::of(const Device& device) {
+  // Opened GPUs are never closed before the process ends: storages may outlive everything else.
+  static std::mutex mutex;
+  static std::array<std::atomic<Gpu*>, kMostGpus> opened{};
+  for (const auto& slot : opened) {
+    Gpu* gpu = slot.load(std::memory_order_acquire);
+    if (gpu == nullptr) break;
+    if (gpu->device_ == device) return *gpu;
+  }
+  const std::scoped_lock lock(mutex);
+  size_t number = 0;
+  for (; number < opened.size() && opened[number].load() != nullptr; ++number)
+    if (opened[number].load()->device_ == device) return *opened[number].load();
+  if (number == opened.size()) fail(ErrorKind::Unsupported, "device", device, ": more than ", kMostGpus, " GPUs");
+  const DriverState& state = driver_for(device.kind());
+  if (state.driver == nullptr) fail(ErrorKind::Device, "device", device, ": ", state.reason);
+  const int ordinal = ordinal_of(device, *state.driver);
+  opened[number].store(new Gpu(device, *state.driver, ordinal, static_cast<int>(number)), std::memory_order_release);
+  return *opened[number].load();
+}
+
+Gpu::Gpu(const Device& device, const Driver& driver, int ordinal, int number)
+    : device_(device), driver_(driver), ordinal_(ordinal), number_(number), pool_(driver, ordinal) {
+  check(driver_, driver_.properties(ordinal, &properties_), "asking for the device's properties");
+  const Bundle& bundle = Bundle::embedded();
+  const std::optional<size_t> target = bundle.target_for(properties_.arch);
+  if (!target.has_value()) {
+    std::string have;
+    for (const std::string& name : bundle.targets()) have += (have.empty() ? "" : ", ") + name;
+    fail(ErrorKind::Unsupported, "device", device, " is a ", properties_.arch, ", and this build has kernels for ",
+         have.empty() ? "no GPU" : have, "; build with -DBW_GPU_TARGETS=all");
+  }
+  target_ = *target;
+  use();
+  check(driver_, driver_.create_stream(&stream_), "creating a stream");
+  void* host = nullptr;
+  void* seen = nullptr;
+  check(driver_, driver_.allocate_host(sizeof(ErrorSlot), &host, &seen), "allocating pinned memory");
+  slot_ = new (host) ErrorSlot{};
+  device_slot_ = static_cast<ErrorSlot*>(seen);
+  modules_.resize(bundle.module_count(target_));
+}
+
+Gpu::~Gpu() {
+  driver_.use(ordinal_);
+  for (ModuleHandle module : modules_)
+    if (module != nullptr) driver_.unload_module(module);
+  driver_.release_host(slot_);
+  driver_.destroy_stream(stream_);
+}
+
+std::string_view Gpu::target() const { return Bundle::embedded().target_name(target_); }
+
+void Gpu::use() const {
+  // Drivers keep a current device for each thread; so do we, to ask only when it changes.
+  static thread_local const Gpu* current = nullptr;
+  if (current == this) return;
+  check(driver_, driver_.use(ordinal_), "using the device");
+  current = this;
+}
+
+ModuleHandle Gpu::module(uint32_t index) {
+  if (modules_[index] != nullptr) return modules_[index];
+  const Bundle& bundle = Bundle::embedded();
+  // A cubin that the driver refuses gives way to PTX; only the first module may change the target.
+  for (int skip = 0;; ++skip) {
+    const std::vector<std::byte> image = bundle.unpack(target_, index);
+    ModuleHandle handle = nullptr;
+    const Result result = driver_.load_module(image.data(), &handle);
+    if (result.ok()) {
+      modules_[index] = handle;
+      modules_loaded_.fetch_add(1);
+      return handle;
+    }
+    const std::optional<size_t> next = bundle.target_for(properties_.arch, skip + 1);
+    if (modules_loaded_.load() > 0 || !next.has_value())
+      check(driver_, result, join_text("loading the module ", bundle.module_name(target_, index), " for ", target()));
+    target_ = *next;
+  }
+}
+
+Kernel Gpu::load(std::string_view name, const char* operation) {
+  const std::scoped_lock lock(loading_);
+  use();
+  const std::optional<Bundle::KernelRow> row = Bundle::embedded().find(target_, name);
+  if (!row.has_value()) fail(ErrorKind::Internal, operation, "no kernel ", name, " for ", target());
+  Kernel kernel;
+  kernel.name = name;
+  kernel.operation = operation;
+  kernel.argument_bytes = row->argument_bytes;
+  check(driver_, driver_.find_function(module(row->module), kernel.name.c_str(), &kernel.function),
+        join_text("looking for the kernel ", name));
+  return kernel;
+}
+
+void Gpu::launch_bytes(const Kernel& kernel, const LaunchShape& shape, const void* arguments, size_t bytes) {
+  if (bytes != kernel.argument_bytes)
+    fail(ErrorKind::Internal, kernel.operation, "kernel ", kernel.name, " takes ", kernel.argument_bytes,
+         " bytes of arguments, not ", bytes);
+  use();
+  const Result result = driver_.launch(kernel.function, shape, arguments, bytes, stream_);
+  if (!result.ok()) check(driver_, result, join_text("launching ", kernel.name));
+}
+
+void Gpu::upload(void* to, const void* from, size_t bytes) {
+  if (bytes == 0) return;
+  use();
+  check(driver_, driver_.copy(to, from, bytes, Direction::HostToDevice, stream_), "copying to the device");
+  // The source is the caller's again; its memory is not pinned, so the driver may still read it.
+  check(driver_, driver_.wait_for_stream(stream_), "waiting for a copy");
+}
+
+void Gpu::download(void* to, const void* from, size_t bytes) {
+  use();
+  if (bytes != 0)
+    check(driver_, driver_.copy(to, from, bytes, Direction::DeviceToHost, stream_), "copying from the device");
+  synchronize();
+}
+
+void Gpu::copy(void* to, const void* from, size_t bytes) {
+  if (bytes == 0) return;
+  use();
+  check(driver_, driver_.copy(to, from, bytes, Direction::DeviceToDevice, stream_), "copying on the device");
+}
+
+void Gpu::synchronize() {
+  use();
+  check(driver_, driver_.wait_for_stream(stream_), "waiting for the device");
+  throw_reported();
+}
+
+void Gpu::throw_reported() {
+  if (std::atomic_ref(slot_->state).load(std::memory_order_acquire) == 0) return;
+  const ErrorSlot found = *slot_;
+  *slot_ = ErrorSlot{};
+  const auto* kernel = reinterpret_cast<const Kernel*>(found.origin);
+  if (found.code == kErrorDivisionByZero)
+    fail(ErrorKind::DivisionByZero, kernel->operation, "integer division by zero at element ", found.place,
+         " of the result (found by the kernel ", kernel->name, " on ", device_, ")");
+  fail(ErrorKind::IndexOutOfRange, kernel->operation, "index ", found.value, " at element ", found.place,
+       " of the ids is out of range for an axis of size ", found.limit, " (found by the kernel ", kernel->name,
+       " on ", device_, ")");
+}
+
+namespace {
+std::vector<KernelTable*>& tables() {
+  static std::vector<KernelTable*> all;
+  return all;
+}
+}  // namespace
+
+KernelTable::KernelTable(size_t size, Name (*name)(size_t index))
+    : size_(size), name_(name), loaded_(new std::atomic<const Kernel*>[size * kMostGpus]()) {
+  tables().push_back(this);
+}
+
+KernelTable::~KernelTable() {
+  for (size_t i = 0; i < size_ * kMostGpus; ++i) delete loaded_[i].load();
+  std::erase(tables(), this);
+}
+
+const Kernel& KernelTable::load(Gpu& gpu, size_t index) {
+  const Name name = name_(index);
+  auto kernel = std::make_unique<const Kernel>(gpu.load(name.kernel, name.operation));
+  std::atomic<const Kernel*>& slot = loaded_[static_cast<size_t>(gpu.number()) * size_ + index];
+  const Kernel* expected = nullptr;
+  if (slot.compare_exchange_strong(expected, kernel.get(), std::memory_order_acq_rel)) return *kernel.release();
+  return *expected;  // another thread was first
+}
+
+std::vector<std::string> KernelTable::all_names() {
+  std::vector<std::string> out;
+  for (const KernelTable* table : tables())
+    for (size_t i = 0; i < table->size_; ++i)
+      if (Name name = table->name_(i); !name.kernel.empty()) out.push_back(std::move(name.kernel));
+  return out;
+}
+
+}  // namespace beeswax::gpu

@@ -1,0 +1,118 @@
+// SPDX-License-Identifier: Apache-2.0
+// Gpu: one device with its memory pool, its stream, its loaded kernels and its slot for errors found in kernels.
+// Work is submitted to one stream in the order of the calls; from many threads, in the order they come.
+#pragma once
+
+#include <atomic>
+#include <memory>
+#include <mutex>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "backends/gpu/bundle.h"
+#include "backends/gpu/driver.h"
+#include "backends/gpu/pool.h"
+#include "kernels/args.h"
+
+namespace beeswax::gpu {
+
+/// A kernel that is loaded on a device.
+struct Kernel {
+  FunctionHandle function = nullptr;
+  std::string name;
+  const char* operation = "";  ///< for messages of errors found in it
+  uint32_t argument_bytes = 0;
+};
+
+inline constexpr int kMostGpus = 32;
+
+class Gpu {
+ public:
+  /// The GPU of a device; opened at the first call. Throws Device where there is no driver or no such device, and
+  /// Unsupported where the library has no kernels for it.
+  static Gpu& of(const Device& device);
+  ~Gpu();
+  Gpu(const Gpu&) = delete;
+  Gpu& operator=(const Gpu&) = delete;
+
+  const Driver& driver() const { return driver_; }
+  const Properties& properties() const { return properties_; }
+  const Device& device() const { return device_; }
+  /// A small number of this GPU in the process: KernelTable's index.
+  int number() const { return number_; }
+  Pool& pool() { return pool_; }
+  StreamHandle stream() const { return stream_; }
+  /// Where kernels report errors, as kernels see it.
+  ErrorSlot* error_slot() const { return device_slot_; }
+  /// Modules that were loaded so far; each is unpacked and loaded once.
+  int modules_loaded() const { return modules_loaded_.load(); }
+  /// The target whose code runs here, "gfx1100" or "ptx_80".
+  std::string_view target() const;
+
+  /// Makes this the calling thread's device; every call of the driver comes after one.
+  void use() const;
+  /// Finds and loads a kernel by name: the slow path of KernelTable. Throws Internal where the bundle lacks it.
+  Kernel load(std::string_view name, const char* operation);
+  template <class Arguments>
+  void launch(const Kernel& kernel, const LaunchShape& shape, const Arguments& arguments) {
+    launch_bytes(kernel, shape, &arguments, sizeof(Arguments));
+  }
+  /// Copies from the host; the source may change when it returns.
+  void upload(void* to, const void* from, size_t bytes);
+  /// Copies to the host and waits; throws what kernels reported before.
+  void download(void* to, const void* from, size_t bytes);
+  void copy(void* to, const void* from, size_t bytes);
+  /// Waits for everything submitted, and throws the first error that a kernel reported since the last wait.
+  void synchronize();
+
+ private:
+  Gpu(const Device& device, const Driver& driver, int ordinal, int number);
+  void launch_bytes(const Kernel& kernel, const LaunchShape& shape, const void* arguments, size_t bytes);
+  ModuleHandle module(uint32_t index);
+  void throw_reported();
+
+  Device device_;
+  const Driver& driver_;
+  int ordinal_;
+  int number_;
+  Properties properties_;
+  size_t target_ = 0;
+  Pool pool_;
+  StreamHandle stream_ = nullptr;
+  ErrorSlot* slot_ = nullptr;         // the host's view
+  ErrorSlot* device_slot_ = nullptr;  // the device's
+  std::mutex loading_;
+  std::vector<ModuleHandle> modules_;
+  std::atomic<int> modules_loaded_{0};
+};
+
+/// Kernels of one kind, by a number that an operation and dtypes make: no look-up by name on the way of a call. A
+/// table is a static object; its kernels load when they are first used on a device.
+class KernelTable {
+ public:
+  struct Name {
+    std::string kernel;
+    const char* operation;
+  };
+  /// Entry i is the kernel that name(i) names; an empty name where there is none.
+  KernelTable(size_t size, Name (*name)(size_t index));
+  ~KernelTable();
+  KernelTable(const KernelTable&) = delete;
+  KernelTable& operator=(const KernelTable&) = delete;
+
+  const Kernel& get(Gpu& gpu, size_t index) {
+    const Kernel* kernel = loaded_[static_cast<size_t>(gpu.number()) * size_ + index].load(std::memory_order_acquire);
+    return kernel != nullptr ? *kernel : load(gpu, index);
+  }
+  /// The names of all kernels that any table may ask for.
+  static std::vector<std::string> all_names();
+
+ private:
+  const Kernel& load(Gpu& gpu, size_t index);
+  size_t size_;
+  Name (*name_)(size_t index);
+  std::unique_ptr<std::atomic<const Kernel*>[]> loaded_;
+};
+
+}  // namespace beeswax::gpu

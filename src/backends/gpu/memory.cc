@@ -1,0 +1,37 @@
+// SPDX-License-Identifier: Apache-2.0
+// Storages of a GPU and copies between it and the host.
+#include <array>
+
+#include "backends/gpu/backend.h"
+
+namespace beeswax::gpu {
+
+GpuBackend& GpuBackend::of(const Device& device) {
+  static std::array<std::atomic<GpuBackend*>, kMostGpus> backends{};
+  Gpu& gpu = Gpu::of(device);
+  std::atomic<GpuBackend*>& slot = backends[static_cast<size_t>(gpu.number())];
+  GpuBackend* backend = slot.load(std::memory_order_acquire);
+  if (backend != nullptr) return *backend;
+  auto made = std::make_unique<GpuBackend>(gpu);
+  if (slot.compare_exchange_strong(backend, made.get(), std::memory_order_acq_rel)) return *made.release();
+  return *backend;
+}
+
+detail::Ref<Storage> GpuBackend::allocate(size_t bytes) {
+  void* data = gpu_.pool().take(bytes);
+  return Storage::make(data, bytes, gpu_.device(), [](void* block, size_t, const Device& device) {
+    Gpu::of(device).pool().give(block);
+  });
+}
+
+void GpuBackend::upload(Storage& to, size_t offset, std::span<const std::byte> from) {
+  gpu_.upload(to.data() + offset, from.data(), from.size());
+}
+
+void GpuBackend::download(const Storage& from, size_t offset, std::span<std::byte> to) {
+  gpu_.download(to.data(), from.data() + offset, to.size());
+}
+
+void GpuBackend::synchronize() { gpu_.synchronize(); }
+
+}  // namespace beeswax::gpu

@@ -1,0 +1,62 @@
+// SPDX-License-Identifier: Apache-2.0
+// From the loop nests of operands to what kernels take: walks of at most 2^30 elements.
+#pragma once
+
+#include <algorithm>
+#include <array>
+#include <bit>
+
+#include "backends/nest.h"
+#include "kernels/args.h"
+
+namespace beeswax::gpu {
+
+/// The most elements of one launch: indices and the ends of blocks stay below 2^31.
+inline constexpr int64_t kMostElements = int64_t{1} << 30;
+
+/// Magic numbers for n / divisor with n < 2^31: Granlund and Montgomery, "Division by invariant integers using
+/// multiplication" (1994), the form with an added n.
+constexpr Divisor divisor_of(uint32_t divisor) {
+  const auto shift = static_cast<uint32_t>(std::bit_width(divisor - 1));
+  const uint64_t multiplier = ((uint64_t{1} << 32) * ((uint64_t{1} << shift) - divisor)) / divisor + 1;
+  return {divisor, static_cast<uint32_t>(multiplier), shift};
+}
+
+template <int n>
+Walk<n> walk_of(const Nest<n>& nest) {
+  Walk<n> walk{};
+  walk.rank = nest.rank;
+  for (int axis = 0; axis < nest.rank; ++axis) {
+    const auto from = static_cast<size_t>(nest.rank - 1 - axis);
+    walk.dims[axis] = divisor_of(static_cast<uint32_t>(nest.dims[from]));
+    for (size_t k = 0; k < n; ++k) walk.strides[k][axis] = nest.strides[k][from];
+  }
+  return walk;
+}
+
+/// Calls part(nest, offsets, first) for pieces of a nest that one launch can take; `offsets` are where each operand's
+/// piece begins and `first` is the linear index there.
+template <int n, class Part>
+void for_each_part(const Nest<n>& nest, Part&& part, std::array<int64_t, n> offsets = {}, int64_t first = 0) {
+  if (nest.count == 0) return;
+  if (nest.count <= kMostElements) return part(nest, offsets, first);
+  const int64_t inner = nest.count / nest.dims[0];
+  const int64_t rows = std::max<int64_t>(kMostElements / inner, 1);
+  for (int64_t row = 0; row < nest.dims[0]; row += rows) {
+    Nest<n> piece = nest;
+    piece.dims[0] = std::min(rows, nest.dims[0] - row);
+    piece.count = piece.dims[0] * inner;
+    std::array<int64_t, n> at = offsets;
+    for (size_t k = 0; k < n; ++k) at[k] += row * nest.strides[k][0];
+    if (piece.dims[0] == 1 && piece.rank > 1) {  // one row may still be too long
+      --piece.rank;
+      for (size_t axis = 0; axis < static_cast<size_t>(piece.rank); ++axis) {
+        piece.dims[axis] = piece.dims[axis + 1];
+        for (size_t k = 0; k < n; ++k) piece.strides[k][axis] = piece.strides[k][axis + 1];
+      }
+    }
+    for_each_part(piece, part, at, first + row * inner);
+  }
+}
+
+}  // namespace beeswax::gpu

@@ -1,0 +1,37 @@
+// SPDX-License-Identifier: Apache-2.0
+// Dynamic libraries opened at run time.
+#pragma once
+
+#include <span>
+#include <string>
+#include <vector>
+
+#include "beeswax/export.h"
+
+namespace beeswax::os {
+
+/// The first of some libraries that the system can open; stays open until the process ends, because drivers keep
+/// threads of their own.
+class BW_API Library {
+ public:
+  /// Tries the names in order; none opening is no error: is_open() tells, reasons() say why.
+  explicit Library(std::span<const std::string> names);
+
+  bool is_open() const { return handle_ != nullptr; }
+  /// The name that opened.
+  const std::string& name() const { return name_; }
+  /// What the system said of each name that did not open.
+  const std::vector<std::string>& reasons() const { return reasons_; }
+  /// The address of a symbol, or null.
+  void* symbol(const char* name) const;
+
+ private:
+  void* handle_ = nullptr;
+  std::string name_;
+  std::vector<std::string> reasons_;
+};
+
+/// The folder of the file that holds this library's code, or "" where the system does not say.
+BW_API std::string own_folder();
+
+}  // namespace beeswax::os

@@ -1,0 +1,141 @@
+// SPDX-License-Identifier: Apache-2.0
+// What kernels are called with: one plain struct per kind of kernel, the same for the host and every GPU, passed
+// by value. Counts and linear indices are 32 bits: the host splits larger tensors over an outer axis. Pointers
+// already include offsets; strides are in elements.
+#pragma once
+
+#include "beeswax/portable.h"
+#include "tables/gpu_limits.h"
+
+namespace beeswax::gpu {
+
+/// The first error of a stream, in host memory that the device sees: who stored to `state` first tells the
+/// rest. The host reads it when it waits for the stream.
+struct ErrorSlot {
+  uint32_t state;  // 0, or 1: an error was found
+  uint32_t code;   // one of the constants below
+  int64_t value;   // the offending value
+  int64_t place;   // the linear index where it was found
+  int64_t limit;   // what the value must stay under
+  uint64_t origin; // the host's mark of who launched the kernel
+};
+/// What a kernel that can find errors is given.
+struct Reporter {
+  ErrorSlot* slot;
+  uint64_t origin;
+};
+inline constexpr uint32_t kErrorDivisionByZero = 1;
+inline constexpr uint32_t kErrorIndexOutOfRange = 2;
+
+
+/// Whole division of numbers below 2^31 by one that the host knows: a product and a shift.
+struct Divisor {
+  uint32_t divisor, multiplier, shift;
+};
+/// n = quotient * divisor + rest, n below 2^31.
+BW_FN uint32_t divide(uint32_t n, const Divisor& by) {
+  const auto high = static_cast<uint32_t>((uint64_t{n} * by.multiplier) >> 32);
+  return (high + n) >> by.shift;
+}
+
+/// How a linear index of a dense output walks n strided operands: axes innermost first, collapsed by the host.
+template <int n>
+struct Walk {
+  int32_t rank;
+  Divisor dims[kMaxWalk];
+  int64_t strides[n][kMaxWalk];
+};
+
+struct UnaryArgs {
+  const void* x;
+  void* y;
+  uint32_t count;
+  double param;
+};
+struct UnaryStridedArgs {
+  UnaryArgs dense;
+  Walk<1> walk;
+};
+
+/// Each side is memory, or, where its pointer is null, one element whose bytes stand in `a_value`, `b_value`.
+struct BinaryArgs {
+  const void* a;
+  const void* b;
+  void* y;
+  uint32_t count;
+  uint64_t a_value, b_value;
+  Reporter report;
+  int64_t first;  // the linear index of element 0, for messages
+};
+struct BinaryStridedArgs {
+  BinaryArgs dense;
+  Walk<2> walk;
+};
+
+/// x * mul + add; both are the bytes of a number in the compute type.
+struct AffineArgs {
+  const void* x;
+  void* y;
+  uint32_t count;
+  uint64_t mul, add;
+};
+struct AffineStridedArgs {
+  AffineArgs dense;
+  Walk<1> walk;
+};
+
+struct CastArgs {
+  const void* x;
+  void* y;
+  uint32_t count;
+};
+struct CastStridedArgs {
+  CastArgs dense;
+  Walk<1> walk;
+};
+
+struct WhereArgs {
+  const void* condition;
+  const void* on_true;
+  const void* on_false;
+  void* y;
+  uint32_t count;
+};
+struct WhereStridedArgs {
+  WhereArgs dense;
+  Walk<3> walk;
+};
+
+/// Copies or fills with strides on both sides; `value` is the element to fill with.
+struct CopyArgs {
+  const void* x;
+  void* y;
+  uint32_t count;
+  uint64_t value;
+  Walk<2> walk;  // x, y
+};
+/// y[j][i] = x[i][j] for matrices in a batch: x's axis `columns` is dense, y's axis `rows` is.
+struct TransposeArgs {
+  const void* x;
+  void* y;
+  uint32_t rows, columns;        // of x
+  int64_t x_row, y_column;       // strides in elements
+  uint32_t row_tiles, column_tiles;
+  Walk<2> batch;
+};
+
+struct RangeArgs {
+  void* y;
+  uint32_t count;
+  int64_t first;  // the number of element 0
+  double start, step;
+  int64_t whole_start, whole_step;
+};
+struct RandomArgs {
+  void* y;
+  uint32_t count;
+  uint64_t seed, block;
+  double a, b, first, last;  // lo, width and the bounds of UniformIn; or mean and deviation
+};
+
+}  // namespace beeswax::gpu

@@ -1,0 +1,68 @@
+// SPDX-License-Identifier: Apache-2.0
+// Kernels of binary.def: binary_<method>_<dtype> and compare_<method>_<dtype>, with _strided.
+#pragma once
+
+#include "core/math/math.h"
+#include "kernels/map.h"
+
+namespace beeswax::gpu {
+
+enum class Guard { None, NonZero };
+
+#define BW_BINARY(Name, method, dtypes, expr, guard, ...) \
+  struct Name##Row {                                      \
+    static constexpr Guard kGuard = Guard::guard;         \
+    template <class T>                                    \
+    BW_DEVICE_MEMBER static T apply(T x, T y) {           \
+      return static_cast<T>(expr);                        \
+    }                                                     \
+  };
+#define BW_COMPARE(Name, method, expr, ...)        \
+  struct Name##Row {                               \
+    static constexpr Guard kGuard = Guard::None;   \
+    template <class T>                             \
+    BW_DEVICE_MEMBER static bool apply(T x, T y) { \
+      return expr;                                 \
+    }                                              \
+  };
+#include "tables/binary.def"
+
+/// Y is S, or uint8_t for comparisons.
+template <class Y, class S, class Row>
+BW_DEVICE auto binary_value(const BinaryArgs& args) {
+  return [&args]([[maybe_unused]] uint32_t i, S a, S b) __attribute__((always_inline)) {
+    using T = Compute<S>;
+    (void)args;
+    if constexpr (Row::kGuard == Guard::NonZero && m::Integer<S>) {
+      if (b == 0) {
+        report(args.report, kErrorDivisionByZero, 0, args.first + i, 0);
+        return Y(0);
+      }
+    }
+    return static_cast<Y>(Row::apply(static_cast<T>(a), static_cast<T>(b)));
+  };
+}
+template <class Y, class S, class Row>
+BW_DEVICE void binary_dense(const BinaryArgs& args) {
+  map_dense<__is_same(Row, PowRow)>(static_cast<Y*>(args.y), args.count, binary_value<Y, S, Row>(args),
+            MemoryOrValue<S>{static_cast<const S*>(args.a), from_bytes<S>(args.a_value)},
+            MemoryOrValue<S>{static_cast<const S*>(args.b), from_bytes<S>(args.b_value)});
+}
+template <class Y, class S, class Row>
+BW_DEVICE void binary_strided(const BinaryStridedArgs& args) {
+  const BinaryArgs& dense = args.dense;
+  map_strided(static_cast<Y*>(dense.y), dense.count, args.walk, binary_value<Y, S, Row>(dense),
+              MemoryOrValue<S>{static_cast<const S*>(dense.a), from_bytes<S>(dense.a_value)},
+              MemoryOrValue<S>{static_cast<const S*>(dense.b), from_bytes<S>(dense.b_value)});
+}
+
+}  // namespace beeswax::gpu
+
+#define BW_BINARY_KERNEL(group, Name, method, Y, S, name)                                               \
+  BW_KERNEL(beeswax::gpu::kMapThreads) group##_##method##_##name(beeswax::gpu::BinaryArgs args) {       \
+    beeswax::gpu::binary_dense<Y, S, beeswax::gpu::Name##Row>(args);                                    \
+  }                                                                                                     \
+  BW_KERNEL(beeswax::gpu::kMapThreads)                                                                  \
+  group##_##method##_##name##_strided(beeswax::gpu::BinaryStridedArgs args) {                           \
+    beeswax::gpu::binary_strided<Y, S, beeswax::gpu::Name##Row>(args);                                  \
+  }

@@ -1,0 +1,34 @@
+// SPDX-License-Identifier: Apache-2.0
+// cast_<from>_<to>: one rounding, saturating (core/math/convert.h). A file names its source dtypes.
+#pragma once
+
+#include "core/math/convert.h"
+#include "kernels/map.h"
+
+namespace beeswax::gpu {
+
+template <class From, class To>
+BW_DEVICE To cast_value(uint32_t, From x) {
+  return m::convert<To>(x);
+}
+template <class From, class To>
+BW_DEVICE void cast_dense(const CastArgs& args) {
+  map_dense(static_cast<To*>(args.y), args.count, cast_value<From, To>,
+            Memory<From>{static_cast<const From*>(args.x)});
+}
+template <class From, class To>
+BW_DEVICE void cast_strided(const CastStridedArgs& args) {
+  map_strided(static_cast<To*>(args.dense.y), args.dense.count, args.walk, cast_value<From, To>,
+              Memory<From>{static_cast<const From*>(args.dense.x)});
+}
+
+}  // namespace beeswax::gpu
+
+#define BW_CAST(From, from, To, to)                                                           \
+  BW_KERNEL(beeswax::gpu::kMapThreads) cast_##from##_##to(beeswax::gpu::CastArgs args) {      \
+    beeswax::gpu::cast_dense<From, To>(args);                                                 \
+  }                                                                                           \
+  BW_KERNEL(beeswax::gpu::kMapThreads)                                                        \
+  cast_##from##_##to##_strided(beeswax::gpu::CastStridedArgs args) {                          \
+    beeswax::gpu::cast_strided<From, To>(args);                                               \
+  }

@@ -1,0 +1,62 @@
+// SPDX-License-Identifier: Apache-2.0
+// Elements in registers: the type that each dtype computes in, packs of elements that move as one access, and
+// walks over strided operands.
+#pragma once
+
+#include "beeswax/half.h"
+#include "core/math/convert.h"
+#include "kernels/args.h"
+#include "kernels/gpu.h"
+
+namespace beeswax::gpu {
+
+template <class S>
+struct ComputeOf {
+  using Type = S;
+};
+template <>
+struct ComputeOf<f16> {
+  using Type = float;
+};
+template <>
+struct ComputeOf<bf16> {
+  using Type = float;
+};
+template <>
+struct ComputeOf<f8e4m3> {
+  using Type = float;
+};
+/// The type that elements of S are computed in.
+template <class S>
+using Compute = typename ComputeOf<S>::Type;
+
+/// n neighbouring elements, moved by accesses of up to 16 bytes.
+template <class S, int n>
+struct alignas(sizeof(S) * n < 16 ? sizeof(S) * n : 16) Pack {
+  S v[n];
+};
+
+template <class T>
+BW_DEVICE T from_bytes(uint64_t bytes) {
+  T value;
+  __builtin_memcpy(&value, &bytes, sizeof(T));
+  return value;
+}
+
+BW_DEVICE bool aligned16(const void* a) { return (reinterpret_cast<uintptr_t>(a) & 15u) == 0; }
+
+/// Offsets of a walk's operands at a linear index.
+template <int n>
+BW_DEVICE void offsets_at(const Walk<n>& walk, uint32_t index, int64_t (&offset)[n]) {
+  for (int k = 0; k < n; ++k) offset[k] = 0;
+#pragma unroll
+  for (int axis = 0; axis < kMaxWalk; ++axis) {
+    if (axis >= walk.rank) break;
+    const uint32_t rest = divide(index, walk.dims[axis]);
+    const auto at = static_cast<int64_t>(index - rest * walk.dims[axis].divisor);
+    for (int k = 0; k < n; ++k) offset[k] += at * walk.strides[k][axis];
+    index = rest;
+  }
+}
+
+}  // namespace beeswax::gpu

@@ -1,0 +1,98 @@
+// SPDX-License-Identifier: Apache-2.0
+// Constants, ranges and copies between strided operands; elements move as bits.
+//   floors: bytes read and written over the bandwidth of memory
+#include "core/math/convert.h"
+#include "kernels/map.h"
+
+namespace beeswax::gpu {
+
+template <class S, bool fill>
+BW_DEVICE void move(const CopyArgs& args) {
+  const S* x = static_cast<const S*>(args.x);
+  S* y = static_cast<S*>(args.y);
+  const S value = from_bytes<S>(args.value);
+  uint32_t i = block() * (kMapThreads * kStridedElements) + thread();
+#pragma unroll
+  for (int j = 0; j < kStridedElements; ++j, i += kMapThreads) {
+    if (i >= args.count) return;
+    int64_t offset[2];
+    offsets_at(args.walk, i, offset);
+    y[offset[1]] = fill ? value : x[offset[0]];
+  }
+}
+
+template <class S>
+BW_DEVICE S fill_value(uint32_t, S value) {
+  return value;
+}
+
+#define BW_MOVE(S, bytes)                                                                             \
+  BW_KERNEL(kMapThreads) copy_##bytes##_strided(CopyArgs args) { move<S, false>(args); }              \
+  BW_KERNEL(kMapThreads) fill_##bytes##_strided(CopyArgs args) { move<S, true>(args); }               \
+  BW_KERNEL(kMapThreads) fill_##bytes(CopyArgs args) {                                                \
+    map_dense(static_cast<S*>(args.y), args.count, fill_value<S>,                                     \
+              MemoryOrValue<S>{nullptr, from_bytes<S>(args.value)});                                  \
+  }
+BW_MOVE(uint8_t, 1)
+BW_MOVE(uint16_t, 2)
+BW_MOVE(uint32_t, 4)
+BW_MOVE(uint64_t, 8)
+
+/// One tile of a matrix, turned through shared memory so that reads and writes are both of whole lines. The
+/// pitch of kTile + 1 keeps the columns of a tile in different banks.
+template <class S>
+BW_DEVICE void transpose_tile(const TransposeArgs& args, S (&tile)[kTile][kTile + 1]) {
+  uint32_t index = block();
+  const uint32_t column_tile = index % args.column_tiles;
+  index /= args.column_tiles;
+  const uint32_t row_tile = index % args.row_tiles;
+  int64_t offset[2];
+  offsets_at(args.batch, index / args.row_tiles, offset);
+  const S* x = static_cast<const S*>(args.x) + offset[0];
+  S* y = static_cast<S*>(args.y) + offset[1];
+  constexpr uint32_t kRows = kTileThreads / kTile;
+  const uint32_t in = thread() % kTile;
+  const uint32_t across = thread() / kTile;
+  const uint32_t first_row = row_tile * kTile;
+  const uint32_t first_column = column_tile * kTile;
+#pragma unroll
+  for (uint32_t r = across; r < kTile; r += kRows)
+    if (first_row + r < args.rows && first_column + in < args.columns)
+      tile[r][in] = x[static_cast<int64_t>(first_row + r) * args.x_row + first_column + in];
+  barrier();
+#pragma unroll
+  for (uint32_t c = across; c < kTile; c += kRows)
+    if (first_column + c < args.columns && first_row + in < args.rows)
+      y[static_cast<int64_t>(first_column + c) * args.y_column + first_row + in] = tile[in][c];
+}
+
+#define BW_TRANSPOSE(S, bytes)                                        \
+  BW_KERNEL(kTileThreads) transpose_##bytes(TransposeArgs args) {     \
+    BW_SHARED static S tile[kTile][kTile + 1];                        \
+    transpose_tile<S>(args, tile);                                    \
+  }
+BW_TRANSPOSE(uint8_t, 1)
+BW_TRANSPOSE(uint16_t, 2)
+BW_TRANSPOSE(uint32_t, 4)
+BW_TRANSPOSE(uint64_t, 8)
+
+/// Number i is start + i step: integers wrap, floats round once from f64.
+template <class T>
+BW_DEVICE void range(const RangeArgs& args) {
+  map_dense(static_cast<T*>(args.y), args.count,
+            [&args](uint32_t i, T) __attribute__((always_inline)) {
+              const int64_t at = args.first + i;
+              if constexpr (m::Integer<T>) {
+                return static_cast<T>(static_cast<uint64_t>(args.whole_start) +
+                                      static_cast<uint64_t>(at) * static_cast<uint64_t>(args.whole_step));
+              } else {
+                return m::convert<T>(args.start + static_cast<double>(at) * args.step);
+              }
+            },
+            MemoryOrValue<T>{nullptr, T()});
+}
+#define BW_DTYPE(Name, name, ctype, ...) \
+  BW_KERNEL(kMapThreads) range_##name(RangeArgs args) { range<ctype>(args); }
+#include "tables/dtypes.def"
+
+}  // namespace beeswax::gpu

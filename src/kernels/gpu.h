@@ -1,0 +1,126 @@
+// SPDX-License-Identifier: Apache-2.0
+// The dialect that kernels are written in: one source for every AMD family and for NVIDIA, compiled by the
+// distribution's clang with no vendor headers. This is the only file that knows whose GPU it is.
+//   BW_KERNEL(threads)   an entry point for blocks of at most `threads` threads
+//   BW_SHARED            memory of a block
+//   BW_DEVICE            a function of kernels, always inlined
+// Blocks are one-dimensional; every kernel knows its block size at compile time.
+#pragma once
+
+#include "beeswax/portable.h"
+#include "kernels/args.h"
+
+#if defined(__AMDGCN__)
+#define BW_AMD 1
+#elif defined(__NVPTX__)
+#define BW_NVIDIA 1
+#endif
+
+#define BW_KERNEL(threads) \
+  extern "C" __attribute__((global)) __attribute__((launch_bounds(threads))) __attribute__((used)) void
+#define BW_SHARED __attribute__((shared))
+#define BW_DEVICE __attribute__((device)) static inline __attribute__((always_inline))
+#define BW_DEVICE_MEMBER __attribute__((device)) inline __attribute__((always_inline))
+
+namespace beeswax::gpu {
+
+/// Threads that run in step. gfx9 has 64; decided by the target, because clang 22 no longer tells.
+#if defined(__GFX9__)
+inline constexpr int kWave = 64;
+#else
+inline constexpr int kWave = 32;
+#endif
+
+#if BW_AMD
+BW_DEVICE uint32_t thread() { return __builtin_amdgcn_workitem_id_x(); }
+BW_DEVICE uint32_t block() { return __builtin_amdgcn_workgroup_id_x(); }
+BW_DEVICE uint32_t block_y() { return __builtin_amdgcn_workgroup_id_y(); }
+BW_DEVICE uint32_t block_z() { return __builtin_amdgcn_workgroup_id_z(); }
+/// All threads of the block; what they wrote to shared and global memory before is seen after.
+BW_DEVICE void barrier() {
+  __builtin_amdgcn_fence(__ATOMIC_RELEASE, "workgroup");
+  __builtin_amdgcn_s_barrier();
+  __builtin_amdgcn_fence(__ATOMIC_ACQUIRE, "workgroup");
+}
+BW_DEVICE int32_t shuffle_bits(int32_t value, uint32_t lane) {
+  return __builtin_amdgcn_ds_bpermute(static_cast<int>(lane << 2), value);
+}
+/// The thread's place in its wave.
+BW_DEVICE uint32_t lane() { return thread() % kWave; }
+BW_DEVICE void fence_device() { __builtin_amdgcn_fence(__ATOMIC_SEQ_CST, "agent"); }
+#elif BW_NVIDIA
+BW_DEVICE uint32_t thread() { return __nvvm_read_ptx_sreg_tid_x(); }
+BW_DEVICE uint32_t block() { return __nvvm_read_ptx_sreg_ctaid_x(); }
+BW_DEVICE uint32_t block_y() { return __nvvm_read_ptx_sreg_ctaid_y(); }
+BW_DEVICE uint32_t block_z() { return __nvvm_read_ptx_sreg_ctaid_z(); }
+BW_DEVICE void barrier() { __syncthreads(); }
+BW_DEVICE int32_t shuffle_bits(int32_t value, uint32_t lane) {
+  return __nvvm_shfl_sync_idx_i32(0xffffffffu, value, static_cast<int>(lane), 31);
+}
+BW_DEVICE uint32_t lane() { return thread() % kWave; }
+BW_DEVICE void fence_device() { __nvvm_membar_gl(); }
+#endif
+
+/// The value that another thread of the wave holds; all threads of the wave must take part. `lane` is a place
+/// in the wave. For types of 1, 2, 4, 8 or 16 bytes.
+template <class T>
+BW_DEVICE T shuffle(T value, uint32_t lane) {
+  if constexpr (sizeof(T) <= 4) {
+    int32_t word = 0;
+    __builtin_memcpy(&word, &value, sizeof(T));
+    word = shuffle_bits(word, lane);
+    __builtin_memcpy(&value, &word, sizeof(T));
+    return value;
+  } else {
+    static_assert(sizeof(T) % 4 == 0);
+    int32_t words[sizeof(T) / 4];
+    __builtin_memcpy(words, &value, sizeof(T));
+    for (int32_t& word : words) word = shuffle_bits(word, lane);
+    __builtin_memcpy(&value, words, sizeof(T));
+    return value;
+  }
+}
+/// The value of the thread whose place differs by `mask` (a power of two below kWave).
+template <class T>
+BW_DEVICE T shuffle_xor(T value, uint32_t mask) {
+  return shuffle(value, lane() ^ mask);
+}
+/// The value of the thread `delta` places further on; the thread's own where that is past a group of `width`
+/// threads (a power of two up to kWave).
+template <class T>
+BW_DEVICE T shuffle_down(T value, uint32_t delta, uint32_t width = kWave) {
+  const uint32_t from = lane() + delta;
+  return shuffle(value, (lane() & (width - 1)) + delta < width ? from : lane());
+}
+
+/// Atomics on global or shared memory, relaxed, seen by the whole device.
+template <class T>
+BW_DEVICE T atomic_add(T* at, T value) {
+#if BW_AMD
+  return __hip_atomic_fetch_add(at, value, __ATOMIC_RELAXED, __HIP_MEMORY_SCOPE_AGENT);
+#else
+  return __atomic_fetch_add(at, value, __ATOMIC_RELAXED);
+#endif
+}
+/// Writes `desired` where `expected` stood, and tells what stood there.
+BW_DEVICE uint32_t atomic_swap_if(uint32_t* at, uint32_t expected, uint32_t desired) {
+#if BW_AMD
+  __hip_atomic_compare_exchange_strong(at, &expected, desired, __ATOMIC_RELAXED, __ATOMIC_RELAXED,
+                                       __HIP_MEMORY_SCOPE_SYSTEM);
+#else
+  __atomic_compare_exchange_n(at, &expected, desired, false, __ATOMIC_RELAXED, __ATOMIC_RELAXED);
+#endif
+  return expected;
+}
+
+/// Stores an error unless one is there.
+BW_DEVICE void report(const Reporter& to, uint32_t code, int64_t value, int64_t place, int64_t limit) {
+  if (atomic_swap_if(&to.slot->state, 0, 1) != 0) return;
+  to.slot->code = code;
+  to.slot->value = value;
+  to.slot->place = place;
+  to.slot->limit = limit;
+  to.slot->origin = to.origin;
+}
+
+}  // namespace beeswax::gpu

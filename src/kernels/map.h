@@ -1,0 +1,112 @@
+// SPDX-License-Identifier: Apache-2.0
+// The loops of elementwise kernels: y[i] = f(x[i]...). Dense operands move in packs; strided ones by walking.
+//   floors: the bytes of x and y over the memory's bandwidth; arithmetic per element over the ALU rate
+#pragma once
+
+#include "kernels/elements.h"
+
+namespace beeswax::gpu {
+
+constexpr int least(int a) { return a; }
+template <class... Rest>
+constexpr int least(int a, Rest... rest) {
+  const int b = least(rest...);
+  return a < b ? a : b;
+}
+constexpr int most(int a) { return a; }
+template <class... Rest>
+constexpr int most(int a, Rest... rest) {
+  const int b = most(rest...);
+  return a > b ? a : b;
+}
+
+/// An operand in memory.
+template <class S>
+struct Memory {
+  const S* x;
+  using Element = S;
+  BW_DEVICE_MEMBER bool is_aligned() const { return aligned16(x); }
+  template <int n>
+  BW_DEVICE_MEMBER Pack<S, n> pack(uint32_t i) const {
+    return *reinterpret_cast<const Pack<S, n>*>(x + i);
+  }
+  BW_DEVICE_MEMBER S at(int64_t i) const { return x[i]; }
+};
+/// An operand that is memory, or one number where x is null.
+template <class S>
+struct MemoryOrValue {
+  const S* x;
+  S value;
+  using Element = S;
+  BW_DEVICE_MEMBER bool is_aligned() const { return aligned16(x); }
+  template <int n>
+  BW_DEVICE_MEMBER Pack<S, n> pack(uint32_t i) const {
+    if (x != nullptr) return *reinterpret_cast<const Pack<S, n>*>(x + i);
+    Pack<S, n> out;
+    for (int j = 0; j < n; ++j) out.v[j] = value;
+    return out;
+  }
+  BW_DEVICE_MEMBER S at(int64_t i) const { return x != nullptr ? x[i] : value; }
+};
+
+/// y[i] = f(i, x[i]...) for i < count. `heavy`: f is long, so one pack at a time is work enough, and more would not fit
+/// the registers.
+template <bool heavy = false, class Y, class F, class... X>
+BW_DEVICE void map_dense(Y* y, uint32_t count, F f, X... x) {
+  constexpr int kNarrow = least(static_cast<int>(sizeof(Y)), static_cast<int>(sizeof(typename X::Element))...);
+  constexpr int kWide = most(static_cast<int>(sizeof(Y)), static_cast<int>(sizeof(typename X::Element))...);
+  constexpr int n = map_elements(kNarrow, kWide);
+  constexpr int kUnroll = map_unroll(kNarrow, kWide);
+  constexpr uint32_t kStep = kMapThreads * n;
+  uint32_t i = block() * (kStep * kUnroll) + thread() * n;
+  if ((aligned16(y) && ... && x.is_aligned())) {
+    const auto one = [&]() __attribute__((always_inline)) {
+      if (i + n <= count) {
+        Pack<Y, n> out;
+        [&](auto... in) __attribute__((always_inline)) {
+#pragma unroll
+          for (int j = 0; j < n; ++j) out.v[j] = f(i + static_cast<uint32_t>(j), in.v[j]...);
+        }(x.template pack<n>(i)...);
+        *reinterpret_cast<Pack<Y, n>*>(y + i) = out;
+      } else {
+        for (uint32_t j = i; j < count; ++j) y[j] = f(j, x.at(j)...);
+      }
+      i += kStep;
+    };
+    if constexpr (heavy) {
+#pragma unroll 1
+      for (int u = 0; u < kUnroll; ++u) one();
+    } else {
+#pragma unroll
+      for (int u = 0; u < kUnroll; ++u) one();
+    }
+  } else {
+    // Neighbouring threads take neighbouring elements.
+    i = block() * (kStep * kUnroll) + thread();
+    for (int j = 0; j < n * kUnroll; ++j, i += kMapThreads)
+      if (i < count) y[i] = f(i, x.at(i)...);
+  }
+}
+
+template <class Index, Index... k>
+struct Numbers {};
+
+/// y[i] = f(i, x[offset of i]...) for i < count, y dense.
+template <class Y, class F, int n, int... k, class... X>
+BW_DEVICE void map_strided(Numbers<int, k...>, Y* y, uint32_t count, const Walk<n>& walk, F f, X... x) {
+  uint32_t i = block() * (kMapThreads * kStridedElements) + thread();
+#pragma unroll
+  for (int j = 0; j < kStridedElements; ++j, i += kMapThreads) {
+    if (i >= count) return;
+    int64_t offset[n];
+    offsets_at(walk, i, offset);
+    y[i] = f(i, x.at(offset[k])...);
+  }
+}
+template <class Y, class F, int n, class... X>
+BW_DEVICE void map_strided(Y* y, uint32_t count, const Walk<n>& walk, F f, X... x) {
+  static_assert(sizeof...(X) == n);
+  map_strided(__make_integer_seq<Numbers, int, n>(), y, count, walk, f, x...);
+}
+
+}  // namespace beeswax::gpu

@@ -1,0 +1,85 @@
+// SPDX-License-Identifier: Apache-2.0
+// Kernels of unary.def for one dtype: unary_<method>_<dtype> and unary_<method>_<dtype>_strided. A file that
+// includes this names its dtypes by BW_UNARY_KERNELS(ctype, name, Float or Int).
+#pragma once
+
+#include "core/math/math.h"
+#include "kernels/map.h"
+
+namespace beeswax::gpu {
+
+struct Same {};  // what SAME in the `half` column is
+
+#define BW_ROW(Name, expr, half_expr)                                     \
+  struct Name##Row {                                                      \
+    template <class T>                                                    \
+    BW_DEVICE_MEMBER static T apply(T x, [[maybe_unused]] T p) {          \
+      return static_cast<T>(expr);                                        \
+    }                                                                     \
+    template <class T>                                                    \
+    BW_DEVICE_MEMBER static T apply_small(T x, [[maybe_unused]] T p) {    \
+      namespace m = small_angles;                                         \
+      return static_cast<T>(expr);                                        \
+    }                                                                     \
+    template <class T>                                                    \
+    BW_DEVICE_MEMBER static auto half([[maybe_unused]] T x, [[maybe_unused]] T p) { \
+      [[maybe_unused]] constexpr Same SAME;                               \
+      return half_expr;                                                   \
+    }                                                                     \
+    static constexpr bool kHasAngle = has_angle(#expr);                   \
+  };
+constexpr bool has_angle(const char* text) {
+  // sin( or cos( of the row's argument: the only functions whose large arguments cost more
+  for (; *text != 0; ++text)
+    if (text[0] == 'm' && text[1] == ':' && text[2] == ':' && (text[3] == 's' || text[3] == 'c') &&
+        (text[4] == 'i' || text[4] == 'o') && (text[5] == 'n' || text[5] == 's') && text[6] == '(')
+      return true;
+  return false;
+}
+#define BW_UNARY(Name, method, dtypes, expr, half, ...) BW_ROW(Name, expr, half)
+#define BW_UNARY_PARAM(Name, method, param, dtypes, expr, half, ...) BW_ROW(Name, expr, half)
+#include "tables/unary.def"
+#undef BW_ROW
+
+template <class S, class Row>
+BW_DEVICE S unary_value(S element, double param) {
+  using T = Compute<S>;
+  const T x = static_cast<T>(element);
+  const T p = static_cast<T>(param);
+  if constexpr (m::Narrow<S> && !__is_same(decltype(Row::half(0.0f, 0.0f)), Same)) {
+    return S(Row::half(x, p));
+  } else if constexpr (Row::kHasAngle) {
+    // The same bits; threads without large angles skip their costly reduction.
+    return S(m::is_small_angle(x) ? Row::apply_small(x, p) : Row::apply(x, p));
+  } else {
+    return S(Row::apply(x, p));
+  }
+}
+
+template <class S, class Row>
+BW_DEVICE void unary_dense(const UnaryArgs& args) {
+  const double param = args.param;
+  map_dense<m::Floating<S> && sizeof(S) == 8>(
+      static_cast<S*>(args.y), args.count,
+      [param](uint32_t, S x) __attribute__((always_inline)) { return unary_value<S, Row>(x, param); },
+      Memory<S>{static_cast<const S*>(args.x)});
+}
+template <class S, class Row>
+BW_DEVICE void unary_strided(const UnaryStridedArgs& args) {
+  const double param = args.dense.param;
+  map_strided(
+      static_cast<S*>(args.dense.y), args.dense.count, args.walk,
+      [param](uint32_t, S x) __attribute__((always_inline)) { return unary_value<S, Row>(x, param); },
+      Memory<S>{static_cast<const S*>(args.dense.x)});
+}
+
+}  // namespace beeswax::gpu
+
+#define BW_UNARY_KERNEL(Name, method, S, name)                                        \
+  BW_KERNEL(beeswax::gpu::kMapThreads) unary_##method##_##name(beeswax::gpu::UnaryArgs args) { \
+    beeswax::gpu::unary_dense<S, beeswax::gpu::Name##Row>(args);                      \
+  }                                                                                   \
+  BW_KERNEL(beeswax::gpu::kMapThreads)                                                \
+  unary_##method##_##name##_strided(beeswax::gpu::UnaryStridedArgs args) {            \
+    beeswax::gpu::unary_strided<S, beeswax::gpu::Name##Row>(args);                    \
+  }

@@ -1,0 +1,6 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "kernels/unary.h"
+
+#define BW_UNARY(Name, method, ...) BW_UNARY_KERNEL(Name, method, float, f32)
+#define BW_UNARY_PARAM(Name, method, ...) BW_UNARY_KERNEL(Name, method, float, f32)
+#include "tables/unary.def"

@@ -1,0 +1,150 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""Compiles one kernel source for one GPU target and writes, beside the object, what its kernels use (OUT.json).
+
+AMD targets (gfx...) give a code object, ptx_80 and ptx_90a give PTX, sm_... a cubin made from the PTX that --ptx
+names. Results are kept under a key of everything that can change them (preprocessed source, flags, compiler), in
+BEESWAX_KERNEL_CACHE or ~/.cache/beeswax/kernels, so that a fresh build folder costs seconds. Scratch memory,
+register spills and ptxas's note of serialized wgmma are errors: a kernel that needs them is not done.
+"""
+import argparse
+import hashlib
+import json
+import os
+import pathlib
+import re
+import resource
+import subprocess
+import sys
+import tempfile
+
+import code_object
+
+COMMON = ["-O3", "-std=c++20", "-ffp-contract=off", "-Wall", "-Wextra", "-Werror", "-Wno-unknown-cuda-version",
+          "-Wno-bitwise-conditional-parentheses", "-Wno-bitwise-instead-of-logical"]
+PTX_VERSION = {"80": "ptx78", "90a": "ptx80"}
+
+
+def clang_flags(target):
+    if target.startswith("gfx"):
+        return ["-x", "hip", "--cuda-device-only", f"--offload-arch={target}", "-nogpuinc", "-nogpulib",
+                "--no-gpu-bundle-output", "-mcode-object-version=5", *COMMON]
+    chip = target.removeprefix("ptx_")
+    return ["-x", "cuda", "--cuda-device-only", f"--cuda-gpu-arch=sm_{chip}", "-nocudainc", "-nocudalib",
+            f"--cuda-feature=+{PTX_VERSION[chip]}", *COMMON]
+
+
+def run(command):
+    result = subprocess.run(command, capture_output=True, text=True, check=False)
+    if result.returncode != 0:
+        sys.exit(f"{' '.join(command)}\n{result.stdout}{result.stderr}")
+    return result.stdout, result.stderr
+
+
+def cache_folder():
+    given = os.environ.get("BEESWAX_KERNEL_CACHE")
+    return pathlib.Path(given) if given else pathlib.Path.home() / ".cache/beeswax/kernels"
+
+
+def ptx_kernels(text):
+    """Names and argument bytes of the entries of a PTX file."""
+    sizes = {"8": 1, "16": 2, "32": 4, "64": 8}
+    out = {}
+    for name, arguments in re.findall(r"\.entry\s+(\w+)\s*\(([^)]*)\)\s*\n\.maxntid", text):
+        end = 0
+        for align, kind, count in re.findall(r"\.param\s+(?:\.align\s+(\d+)\s+)?\.[bufs](\d+)\s+\w+(?:\[(\d+)\])?", arguments):
+            size = sizes[kind] * int(count or 1)
+            step = int(align or sizes[kind])
+            end = (end + step - 1) // step * step + size
+        out[name] = {"arguments": end}
+    return out
+
+
+def ptxas_kernels(log, names):
+    """What ptxas -v says of each kernel."""
+    if "wgmma" in log and "serializ" in log:
+        sys.exit(f"ptxas serializes wgmma:\n{log}")
+    out, name = {}, None
+    for line in log.splitlines():
+        if m := re.search(r"Compiling entry function '(\w+)'", line):
+            name = m[1]
+            out[name] = dict(names[name])
+        elif m := re.search(r"(\d+) bytes stack frame, (\d+) bytes spill stores, (\d+) bytes spill loads", line):
+            out[name].update(scratch=int(m[1]), spills=int(m[2]) + int(m[3]))
+        elif m := re.search(r"Used (\d+) registers", line):
+            shared = re.search(r"(\d+) bytes smem", line)
+            out[name].update(vgprs=int(m[1]), shared=int(shared[1]) if shared else 0)
+    return out
+
+
+def compile_ptx_to_cubin(args, output):
+    ptx = pathlib.Path(args.ptx).read_text()
+    _, log = run([args.ptxas, f"-arch={args.target}", "-v", args.ptx, "-o", str(output)])
+    return ptxas_kernels(log, ptx_kernels(ptx))
+
+
+def compile_source(args, output):
+    emit = ["-S"] if args.target.startswith("ptx") else []
+    run([args.clang, *clang_flags(args.target), *args.include, *emit, args.source, "-o", str(output)])
+    if args.target.startswith("ptx"):
+        return ptx_kernels(output.read_text())
+    return code_object.kernels(output.read_bytes())
+
+
+def key_of(args):
+    """The text that decides the result; writes the depfile."""
+    if args.ptx:
+        version, _ = run([args.ptxas, "--version"])
+        return version + args.target + pathlib.Path(args.ptx).read_text()
+    version, _ = run([args.clang, "--version"])
+    flags = clang_flags(args.target)
+    text, _ = run([args.clang, *flags, *args.include, "-E", "-P", "-MD", "-MF", args.depfile, "-MT", args.out, args.source])
+    return "\n".join([version, *flags, text])
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--clang", default="clang++-19")
+    parser.add_argument("--ptxas", default="ptxas")
+    parser.add_argument("--target", required=True)
+    parser.add_argument("--ptx", help="make a cubin of this PTX")
+    parser.add_argument("--source")
+    parser.add_argument("--include", action="append", default=[])
+    parser.add_argument("--depfile")
+    parser.add_argument("--out", required=True)
+    args = parser.parse_args()
+    args.include = [f"-I{folder}" for folder in args.include]
+
+    key = hashlib.sha256((pathlib.Path(__file__).read_text() + key_of(args)).encode()).hexdigest()
+    kept = cache_folder() / key[:2] / key
+    out = pathlib.Path(args.out)
+    if kept.with_suffix(".json").exists() and kept.exists():
+        out.write_bytes(kept.read_bytes())
+        pathlib.Path(f"{out}.json").write_text(kept.with_suffix(".json").read_text())
+        return
+    with tempfile.TemporaryDirectory() as folder:
+        made = pathlib.Path(folder) / out.name
+        kernels = compile_ptx_to_cubin(args, made) if args.ptx else compile_source(args, made)
+        data = made.read_bytes()
+    broken = [f"{n}: {k.get('scratch', 0)} bytes of scratch, {k.get('spills', 0)} spills" for n, k in kernels.items()
+              if k.get("scratch", 0) or k.get("spills", 0)]
+    if broken:
+        sys.exit(f"{args.source or args.ptx} for {args.target}: registers do not suffice\n  " + "\n  ".join(broken))
+    if not kernels:
+        sys.exit(f"{args.source or args.ptx} for {args.target}: no kernel in the object")
+    used = resource.getrusage(resource.RUSAGE_CHILDREN)
+    report = json.dumps({"target": args.target, "seconds": round(used.ru_utime + used.ru_stime, 2), "kernels": kernels})
+    out.write_bytes(data)
+    pathlib.Path(f"{out}.json").write_text(report)
+    try:  # through names of this process, so that builds side by side never see half a file
+        kept.parent.mkdir(parents=True, exist_ok=True)
+        for path, content in ((kept, data), (kept.with_suffix(".json"), report.encode())):
+            mine = path.with_suffix(f".{os.getpid()}")
+            mine.write_bytes(content)
+            mine.replace(path)
+    except OSError as error:
+        print(f"kernel cache not written: {error}", file=sys.stderr)
+
+
+if __name__ == "__main__":
+    main()

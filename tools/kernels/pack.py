@@ -1,0 +1,102 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""Packs compiled kernels into the one file that the library embeds, and prints what each target took.
+
+The file, little-endian (src/backends/gpu/bundle.h reads it):
+  header   "BWK1", u32 targets, u32 modules, u32 kernels, u32 bytes of names
+  target   char name[16], u32 first module, modules, first kernel, kernels        (sorted by name)
+  module   u64 offset in the file, u32 compressed bytes, u32 bytes, u32 name, u32 0
+  kernel   u32 name, u32 module (of the target), u32 argument bytes, u32 static shared bytes   (sorted by name)
+  names    zero-terminated; `name` above counts from the start of this part
+  modules, each one zstd frame
+Every target must hold the same kernels: the compiler can lose some without a word.
+"""
+import argparse
+import json
+import pathlib
+import struct
+import subprocess
+import sys
+
+BUDGET = {"gfx": 60.0, "ptx": 90.0, "sm_": 90.0}  # CPU-seconds of compilation for a target
+MARGIN = 1.6  # busy cores share caches and execution units
+
+
+def compress(data):
+    return subprocess.run(["zstd", "-q", "-19", "-c"], input=data, capture_output=True, check=True).stdout
+
+
+class Names:
+    def __init__(self):
+        self.data, self.at = bytearray(), {}
+
+    def add(self, name):
+        if name not in self.at:
+            self.at[name] = len(self.data)
+            self.data += name.encode() + b"\0"
+        return self.at[name]
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--out", required=True)
+    parser.add_argument("--table", required=True, help="register table to write")
+    parser.add_argument("objects", nargs="*", help="<module>.<target>, each with its .json beside it")
+    args = parser.parse_args()
+    targets = {}
+    for path in map(pathlib.Path, args.objects):
+        module, target = path.name.split(".", 1)
+        targets.setdefault(target, []).append((module, path, json.loads(pathlib.Path(f"{path}.json").read_text())))
+    names, target_rows, module_rows, kernel_rows, blobs, table = Names(), [], [], [], [], []
+    everything = {}
+    for target in sorted(targets):
+        first_module, kernels, raw, packed, seconds = len(module_rows), {}, 0, 0, 0.0
+        for number, (module, path, report) in enumerate(sorted(targets[target])):
+            data = path.read_bytes() + (b"\0" if target.startswith("ptx") else b"")
+            blob = compress(data)
+            module_rows.append([len(blob), len(data), names.add(module)])
+            blobs.append(blob)
+            raw, packed, seconds = raw + len(data), packed + len(blob), seconds + report["seconds"]
+            for name, kernel in report["kernels"].items():
+                if name in kernels:
+                    sys.exit(f"{target}: {name} is in two modules")
+                kernels[name] = (number, kernel)
+                table.append((target, module, name, kernel))
+        target_rows.append((target, first_module, len(module_rows) - first_module, len(kernel_rows), len(kernels)))
+        for name in sorted(kernels):
+            number, kernel = kernels[name]
+            kernel_rows.append((names.add(name), number, kernel["arguments"], kernel.get("shared", 0)))
+        everything[target] = {name: kernel["arguments"] for name, (_, kernel) in kernels.items()}
+        budget = BUDGET[target[:3]]
+        print(f"kernels for {target}: {len(kernels)} in {len(targets[target])} modules, {raw / 1024:.0f} KiB, "
+              f"{packed / 1024:.0f} KiB compressed, {seconds:.1f} CPU-seconds (budget {budget:.0f})")
+        if seconds > budget * MARGIN:
+            sys.exit(f"{target}: over the budget of compilation")
+    for target, kernels in everything.items():
+        for other, others in everything.items():
+            if missing := sorted(set(others) - set(kernels)):
+                sys.exit(f"{target} lacks {', '.join(missing[:5])}{' ...' if len(missing) > 5 else ''}, which {other} has")
+            if wrong := [n for n in kernels if kernels[n] != others[n]]:
+                sys.exit(f"{target} and {other}: arguments of {wrong[0]} differ in size")
+    at = 20 + 32 * len(target_rows) + 24 * len(module_rows) + 16 * len(kernel_rows) + len(names.data)
+    out = bytearray(struct.pack("<4sIIII", b"BWK1", len(target_rows), len(module_rows), len(kernel_rows), len(names.data)))
+    for name, *numbers in target_rows:
+        out += struct.pack("<16sIIII", name.encode(), *numbers)
+    for packed, size, name in module_rows:
+        out += struct.pack("<QIIII", at, packed, size, name, 0)
+        at += packed
+    for row in kernel_rows:
+        out += struct.pack("<IIII", *row)
+    out += names.data
+    for blob in blobs:
+        out += blob
+    pathlib.Path(args.out).write_bytes(out)
+    lines = [f"{'target':9}{'module':16}{'kernel':40}{'vgprs':>6}{'agprs':>6}{'sgprs':>6}{'shared':>8}{'scratch':>8}"]
+    for target, module, name, k in table:
+        lines.append(f"{target:9}{module:16}{name:40}" + "".join(
+            f"{k.get(c, '-'):>{w}}" for c, w in (("vgprs", 6), ("agprs", 6), ("sgprs", 6), ("shared", 8), ("scratch", 8))))
+    pathlib.Path(args.table).write_text("\n".join(lines) + "\n")
+
+
+if __name__ == "__main__":
+    main()
