@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// ScalarBytes: a number as one element of a dtype, as it lies in memory.
+// Compute dtypes, and ScalarBytes: a number as one element of a dtype, as it lies in memory.
 #pragma once
 
 #include <array>
@@ -8,6 +8,18 @@
 #include "beeswax/scalar.h"
 
 namespace beeswax {
+
+/// The dtype that elements of `dtype` are computed in: itself, or f32 for narrow floats.
+constexpr DType compute_dtype(DType dtype) {
+  switch (dtype) {
+    case DType::F16:
+    case DType::BF16:
+    case DType::F8E4M3:
+      return DType::F32;
+    default:
+      return dtype;
+  }
+}
 
 class ScalarBytes {
  public:

@@ -59,7 +59,7 @@ BW_DEVICE S unary_value(S element, double param) {
 template <class S, class Row>
 BW_DEVICE void unary_dense(const UnaryArgs& args) {
   const double param = args.param;
-  map_dense<m::Floating<S> && sizeof(S) == 8>(
+  map_dense(
       static_cast<S*>(args.y), args.count,
       [param](uint32_t, S x) __attribute__((always_inline)) { return unary_value<S, Row>(x, param); },
       Memory<S>{static_cast<const S*>(args.x)});

@@ -5,17 +5,6 @@
 
 namespace beeswax::cpu {
 
-DType compute_dtype(DType dtype) {
-  switch (dtype) {
-    case DType::F16:
-    case DType::BF16:
-    case DType::F8E4M3:
-      return DType::F32;
-    default:
-      return dtype;
-  }
-}
-
 size_t compute_index(DType compute) {
   switch (compute) {
 #define BW_X(Name, ctype) \

@@ -21,8 +21,6 @@
 
 namespace beeswax::cpu {
 
-/// The dtype whose loops serve `dtype`: itself, or f32 for narrow floats.
-DType compute_dtype(DType dtype);
 /// Index of a compute dtype into the kernels' tables.
 size_t compute_index(DType compute);
 /// The loop that converts dense elements, or null for none.

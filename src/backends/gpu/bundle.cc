@@ -3,9 +3,11 @@
 
 #include <zstd.h>
 
+#include <algorithm>
 #include <array>
 #include <charconv>
 #include <cstring>
+#include <functional>
 
 #include "core/fail.h"
 

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <array>
 #include <bit>
+#include <type_traits>
 
 #include "backends/nest.h"
 #include "kernels/args.h"
@@ -37,7 +38,8 @@ Walk<n> walk_of(const Nest<n>& nest) {
 /// Calls part(nest, offsets, first) for pieces of a nest that one launch can take; `offsets` are where each operand's
 /// piece begins and `first` is the linear index there.
 template <int n, class Part>
-void for_each_part(const Nest<n>& nest, Part&& part, std::array<int64_t, n> offsets = {}, int64_t first = 0) {
+void for_each_part(const Nest<n>& nest, const Part& part, const std::type_identity_t<std::array<int64_t, n>>& offsets = {},
+                   int64_t first = 0) {
   if (nest.count == 0) return;
   if (nest.count <= kMostElements) return part(nest, offsets, first);
   const int64_t inner = nest.count / nest.dims[0];
