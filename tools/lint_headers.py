@@ -20,6 +20,16 @@ FLAGS = ["-std=c++20", "-fsyntax-only", "-Wall", "-Wextra", "-Wpedantic", "-Wcon
          "-ffp-contract=off", "-fwrapv", "-DBW_ISA=isa_base", "-DBW_ISA_base=1", "-Isrc", "-Iinclude"]
 
 
+# Headers that only GPU kernels include are read by the compiler of kernels; what they share with the host is not.
+KERNEL_COMPILER = ["clang++-19", "-x", "hip", "--cuda-device-only", "--offload-arch=gfx1100", "-nogpuinc", "-nogpulib",
+                   "-std=c++20", "-fsyntax-only", "-Wall", "-Wextra", "-Werror", "-Wno-bitwise-conditional-parentheses",
+                   "-Wno-bitwise-instead-of-logical", "-ffp-contract=off", "-Isrc", "-Iinclude"]
+
+
+def is_for_kernels(header):
+    return header.startswith("src/kernels/") and not header.endswith("args.h")
+
+
 def headers(root):
     for top in ("include", "src"):
         for folder, _, names in os.walk(os.path.join(root, top)):
@@ -45,7 +55,8 @@ def compile_alone(root, compiler, header):
     with tempfile.TemporaryDirectory() as scratch:
         depends = os.path.join(scratch, "depends")
         # Through a one-line source: a header given as the main file warns about #pragma once.
-        run = subprocess.run([compiler, *FLAGS, "-MD", "-MF", depends, "-MT", "x", "-x", "c++", "-"], cwd=root,
+        command = KERNEL_COMPILER if is_for_kernels(header) else [compiler, *FLAGS, "-x", "c++"]
+        run = subprocess.run([*command, "-MD", "-MF", depends, "-MT", "x", "-"], cwd=root,
                              input=f'#include "{header}"\n', capture_output=True, text=True)
         if run.returncode != 0:
             return [], run.stderr

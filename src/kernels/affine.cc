@@ -14,14 +14,14 @@ BW_DEVICE auto affine_value(const AffineArgs& args) {
   };
 }
 
-#define BW_DTYPE(Name, name, ctype, ...)                                                                   \
-  BW_KERNEL(kMapThreads) affine_##name(AffineArgs args) {                                                  \
-    map_dense(static_cast<ctype*>(args.y), args.count, affine_value<ctype>(args),                          \
-              Memory<ctype>{static_cast<const ctype*>(args.x)});                                           \
-  }                                                                                                        \
-  BW_KERNEL(kMapThreads) affine_##name##_strided(AffineStridedArgs args) {                                 \
-    map_strided(static_cast<ctype*>(args.dense.y), args.dense.count, args.walk,                            \
-                affine_value<ctype>(args.dense), Memory<ctype>{static_cast<const ctype*>(args.dense.x)});  \
+#define BW_DTYPE(Name, name, ctype, ...)                                                                  \
+  BW_KERNEL(kMapThreads) affine_##name(AffineArgs args) {                                                 \
+    map_dense(static_cast<ctype*>(args.y), args.count, affine_value<ctype>(args),                         \
+              Memory<ctype>{static_cast<const ctype*>(args.x)});                                          \
+  }                                                                                                       \
+  BW_KERNEL(kMapThreads) affine_##name##_strided(AffineStridedArgs args) {                                \
+    map_strided(static_cast<ctype*>(args.dense.y), args.dense.count, args.walk,                           \
+                affine_value<ctype>(args.dense), Memory<ctype>{static_cast<const ctype*>(args.dense.x)}); \
   }
 #include "tables/dtypes.def"
 

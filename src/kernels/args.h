@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// What kernels are called with: one plain struct per kind of kernel, the same for the host and every GPU, passed
-// by value. Counts and linear indices are 32 bits: the host splits larger tensors over an outer axis. Pointers
-// already include offsets; strides are in elements.
+// What kernels are called with: one plain struct per kind of kernel, the same for the host and every GPU,
+// passed by value. Counts and linear indices are 32 bits: the host splits larger tensors over an outer axis.
+// Pointers already include offsets; strides are in elements.
 #pragma once
 
 #include "beeswax/portable.h"
@@ -12,12 +12,12 @@ namespace beeswax::gpu {
 /// The first error of a stream, in host memory that the device sees: who stored to `state` first tells the
 /// rest. The host reads it when it waits for the stream.
 struct ErrorSlot {
-  uint32_t state;  // 0, or 1: an error was found
-  uint32_t code;   // one of the constants below
-  int64_t value;   // the offending value
-  int64_t place;   // the linear index where it was found
-  int64_t limit;   // what the value must stay under
-  uint64_t origin; // the host's mark of who launched the kernel
+  uint32_t state;   // 0, or 1: an error was found
+  uint32_t code;    // one of the constants below
+  int64_t value;    // the offending value
+  int64_t place;    // the linear index where it was found
+  int64_t limit;    // what the value must stay under
+  uint64_t origin;  // the host's mark of who launched the kernel
 };
 /// What a kernel that can find errors is given.
 struct Reporter {
@@ -26,7 +26,6 @@ struct Reporter {
 };
 inline constexpr uint32_t kErrorDivisionByZero = 1;
 inline constexpr uint32_t kErrorIndexOutOfRange = 2;
-
 
 /// Whole division of numbers below 2^31 by one that the host knows: a product and a shift.
 struct Divisor {
@@ -38,7 +37,8 @@ BW_FN uint32_t divide(uint32_t n, const Divisor& by) {
   return (high + n) >> by.shift;
 }
 
-/// How a linear index of a dense output walks n strided operands: axes innermost first, collapsed by the host.
+/// How a linear index of a dense output walks n strided operands: axes innermost first, collapsed by the
+/// host.
 template <int n>
 struct Walk {
   int32_t rank;
@@ -118,8 +118,8 @@ struct CopyArgs {
 struct TransposeArgs {
   const void* x;
   void* y;
-  uint32_t rows, columns;        // of x
-  int64_t x_row, y_column;       // strides in elements
+  uint32_t rows, columns;   // of x
+  int64_t x_row, y_column;  // strides in elements
   uint32_t row_tiles, column_tiles;
   Walk<2> batch;
 };

@@ -44,9 +44,10 @@ BW_DEVICE auto binary_value(const BinaryArgs& args) {
 }
 template <class Y, class S, class Row>
 BW_DEVICE void binary_dense(const BinaryArgs& args) {
-  map_dense<__is_same(Row, PowRow)>(static_cast<Y*>(args.y), args.count, binary_value<Y, S, Row>(args),
-            MemoryOrValue<S>{static_cast<const S*>(args.a), from_bytes<S>(args.a_value)},
-            MemoryOrValue<S>{static_cast<const S*>(args.b), from_bytes<S>(args.b_value)});
+  map_dense<__is_same(Row, PowRow)>(
+      static_cast<Y*>(args.y), args.count, binary_value<Y, S, Row>(args),
+      MemoryOrValue<S>{static_cast<const S*>(args.a), from_bytes<S>(args.a_value)},
+      MemoryOrValue<S>{static_cast<const S*>(args.b), from_bytes<S>(args.b_value)});
 }
 template <class Y, class S, class Row>
 BW_DEVICE void binary_strided(const BinaryStridedArgs& args) {
@@ -58,11 +59,11 @@ BW_DEVICE void binary_strided(const BinaryStridedArgs& args) {
 
 }  // namespace beeswax::gpu
 
-#define BW_BINARY_KERNEL(group, Name, method, Y, S, name)                                               \
-  BW_KERNEL(beeswax::gpu::kMapThreads) group##_##method##_##name(beeswax::gpu::BinaryArgs args) {       \
-    beeswax::gpu::binary_dense<Y, S, beeswax::gpu::Name##Row>(args);                                    \
-  }                                                                                                     \
-  BW_KERNEL(beeswax::gpu::kMapThreads)                                                                  \
-  group##_##method##_##name##_strided(beeswax::gpu::BinaryStridedArgs args) {                           \
-    beeswax::gpu::binary_strided<Y, S, beeswax::gpu::Name##Row>(args);                                  \
+#define BW_BINARY_KERNEL(group, Name, method, Y, S, name)                                         \
+  BW_KERNEL(beeswax::gpu::kMapThreads) group##_##method##_##name(beeswax::gpu::BinaryArgs args) { \
+    beeswax::gpu::binary_dense<Y, S, beeswax::gpu::Name##Row>(args);                              \
+  }                                                                                               \
+  BW_KERNEL(beeswax::gpu::kMapThreads)                                                            \
+  group##_##method##_##name##_strided(beeswax::gpu::BinaryStridedArgs args) {                     \
+    beeswax::gpu::binary_strided<Y, S, beeswax::gpu::Name##Row>(args);                            \
   }

@@ -24,11 +24,11 @@ BW_DEVICE void cast_strided(const CastStridedArgs& args) {
 
 }  // namespace beeswax::gpu
 
-#define BW_CAST(From, from, To, to)                                                           \
-  BW_KERNEL(beeswax::gpu::kMapThreads) cast_##from##_##to(beeswax::gpu::CastArgs args) {      \
-    beeswax::gpu::cast_dense<From, To>(args);                                                 \
-  }                                                                                           \
-  BW_KERNEL(beeswax::gpu::kMapThreads)                                                        \
-  cast_##from##_##to##_strided(beeswax::gpu::CastStridedArgs args) {                          \
-    beeswax::gpu::cast_strided<From, To>(args);                                               \
+#define BW_CAST(From, from, To, to)                                                      \
+  BW_KERNEL(beeswax::gpu::kMapThreads) cast_##from##_##to(beeswax::gpu::CastArgs args) { \
+    beeswax::gpu::cast_dense<From, To>(args);                                            \
+  }                                                                                      \
+  BW_KERNEL(beeswax::gpu::kMapThreads)                                                   \
+  cast_##from##_##to##_strided(beeswax::gpu::CastStridedArgs args) {                     \
+    beeswax::gpu::cast_strided<From, To>(args);                                          \
   }

@@ -26,12 +26,12 @@ BW_DEVICE S fill_value(uint32_t, S value) {
   return value;
 }
 
-#define BW_MOVE(S, bytes)                                                                             \
-  BW_KERNEL(kMapThreads) copy_##bytes##_strided(CopyArgs args) { move<S, false>(args); }              \
-  BW_KERNEL(kMapThreads) fill_##bytes##_strided(CopyArgs args) { move<S, true>(args); }               \
-  BW_KERNEL(kMapThreads) fill_##bytes(CopyArgs args) {                                                \
-    map_dense(static_cast<S*>(args.y), args.count, fill_value<S>,                                     \
-              MemoryOrValue<S>{nullptr, from_bytes<S>(args.value)});                                  \
+#define BW_MOVE(S, bytes)                                                                \
+  BW_KERNEL(kMapThreads) copy_##bytes##_strided(CopyArgs args) { move<S, false>(args); } \
+  BW_KERNEL(kMapThreads) fill_##bytes##_strided(CopyArgs args) { move<S, true>(args); }  \
+  BW_KERNEL(kMapThreads) fill_##bytes(CopyArgs args) {                                   \
+    map_dense(static_cast<S*>(args.y), args.count, fill_value<S>,                        \
+              MemoryOrValue<S>{nullptr, from_bytes<S>(args.value)});                     \
   }
 BW_MOVE(uint8_t, 1)
 BW_MOVE(uint16_t, 2)
@@ -66,10 +66,10 @@ BW_DEVICE void transpose_tile(const TransposeArgs& args, S (&tile)[kTile][kTile 
       y[static_cast<int64_t>(first_column + c) * args.y_column + first_row + in] = tile[in][c];
 }
 
-#define BW_TRANSPOSE(S, bytes)                                        \
-  BW_KERNEL(kTileThreads) transpose_##bytes(TransposeArgs args) {     \
-    BW_SHARED static S tile[kTile][kTile + 1];                        \
-    transpose_tile<S>(args, tile);                                    \
+#define BW_TRANSPOSE(S, bytes)                                    \
+  BW_KERNEL(kTileThreads) transpose_##bytes(TransposeArgs args) { \
+    BW_SHARED static S tile[kTile][kTile + 1];                    \
+    transpose_tile<S>(args, tile);                                \
   }
 BW_TRANSPOSE(uint8_t, 1)
 BW_TRANSPOSE(uint16_t, 2)
@@ -79,17 +79,18 @@ BW_TRANSPOSE(uint64_t, 8)
 /// Number i is start + i step: integers wrap, floats round once from f64.
 template <class T>
 BW_DEVICE void range(const RangeArgs& args) {
-  map_dense(static_cast<T*>(args.y), args.count,
-            [&args](uint32_t i, T) __attribute__((always_inline)) {
-              const int64_t at = args.first + i;
-              if constexpr (m::Integer<T>) {
-                return static_cast<T>(static_cast<uint64_t>(args.whole_start) +
-                                      static_cast<uint64_t>(at) * static_cast<uint64_t>(args.whole_step));
-              } else {
-                return m::convert<T>(args.start + static_cast<double>(at) * args.step);
-              }
-            },
-            MemoryOrValue<T>{nullptr, T()});
+  map_dense(
+      static_cast<T*>(args.y), args.count,
+      [&args](uint32_t i, T) __attribute__((always_inline)) {
+        const int64_t at = args.first + i;
+        if constexpr (m::Integer<T>) {
+          return static_cast<T>(static_cast<uint64_t>(args.whole_start) +
+                                static_cast<uint64_t>(at) * static_cast<uint64_t>(args.whole_step));
+        } else {
+          return m::convert<T>(args.start + static_cast<double>(at) * args.step);
+        }
+      },
+      MemoryOrValue<T>{nullptr, T()});
 }
 #define BW_DTYPE(Name, name, ctype, ...) \
   BW_KERNEL(kMapThreads) range_##name(RangeArgs args) { range<ctype>(args); }

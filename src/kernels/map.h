@@ -49,11 +49,12 @@ struct MemoryOrValue {
   BW_DEVICE_MEMBER S at(int64_t i) const { return x != nullptr ? x[i] : value; }
 };
 
-/// y[i] = f(i, x[i]...) for i < count. `heavy`: f is long, so one pack at a time is work enough, and more would not fit
-/// the registers.
+/// y[i] = f(i, x[i]...) for i < count. `heavy`: f is long, so one pack at a time is work enough, and more
+/// would not fit the registers.
 template <bool heavy = false, class Y, class F, class... X>
 BW_DEVICE void map_dense(Y* y, uint32_t count, F f, X... x) {
-  constexpr int kNarrow = least(static_cast<int>(sizeof(Y)), static_cast<int>(sizeof(typename X::Element))...);
+  constexpr int kNarrow =
+      least(static_cast<int>(sizeof(Y)), static_cast<int>(sizeof(typename X::Element))...);
   constexpr int kWide = most(static_cast<int>(sizeof(Y)), static_cast<int>(sizeof(typename X::Element))...);
   constexpr int n = map_elements(kNarrow, kWide);
   constexpr int kUnroll = map_unroll(kNarrow, kWide);

@@ -10,23 +10,23 @@ namespace beeswax::gpu {
 
 struct Same {};  // what SAME in the `half` column is
 
-#define BW_ROW(Name, expr, half_expr)                                     \
-  struct Name##Row {                                                      \
-    template <class T>                                                    \
-    BW_DEVICE_MEMBER static T apply(T x, [[maybe_unused]] T p) {          \
-      return static_cast<T>(expr);                                        \
-    }                                                                     \
-    template <class T>                                                    \
-    BW_DEVICE_MEMBER static T apply_small(T x, [[maybe_unused]] T p) {    \
-      namespace m = small_angles;                                         \
-      return static_cast<T>(expr);                                        \
-    }                                                                     \
-    template <class T>                                                    \
+#define BW_ROW(Name, expr, half_expr)                                               \
+  struct Name##Row {                                                                \
+    template <class T>                                                              \
+    BW_DEVICE_MEMBER static T apply(T x, [[maybe_unused]] T p) {                    \
+      return static_cast<T>(expr);                                                  \
+    }                                                                               \
+    template <class T>                                                              \
+    BW_DEVICE_MEMBER static T apply_small(T x, [[maybe_unused]] T p) {              \
+      namespace m = small_angles;                                                   \
+      return static_cast<T>(expr);                                                  \
+    }                                                                               \
+    template <class T>                                                              \
     BW_DEVICE_MEMBER static auto half([[maybe_unused]] T x, [[maybe_unused]] T p) { \
-      [[maybe_unused]] constexpr Same SAME;                               \
-      return half_expr;                                                   \
-    }                                                                     \
-    static constexpr bool kHasAngle = has_angle(#expr);                   \
+      [[maybe_unused]] constexpr Same SAME;                                         \
+      return half_expr;                                                             \
+    }                                                                               \
+    static constexpr bool kHasAngle = has_angle(#expr);                             \
   };
 constexpr bool has_angle(const char* text) {
   // sin( or cos( of the row's argument: the only functions whose large arguments cost more
@@ -75,11 +75,11 @@ BW_DEVICE void unary_strided(const UnaryStridedArgs& args) {
 
 }  // namespace beeswax::gpu
 
-#define BW_UNARY_KERNEL(Name, method, S, name)                                        \
+#define BW_UNARY_KERNEL(Name, method, S, name)                                                 \
   BW_KERNEL(beeswax::gpu::kMapThreads) unary_##method##_##name(beeswax::gpu::UnaryArgs args) { \
-    beeswax::gpu::unary_dense<S, beeswax::gpu::Name##Row>(args);                      \
-  }                                                                                   \
-  BW_KERNEL(beeswax::gpu::kMapThreads)                                                \
-  unary_##method##_##name##_strided(beeswax::gpu::UnaryStridedArgs args) {            \
-    beeswax::gpu::unary_strided<S, beeswax::gpu::Name##Row>(args);                    \
+    beeswax::gpu::unary_dense<S, beeswax::gpu::Name##Row>(args);                               \
+  }                                                                                            \
+  BW_KERNEL(beeswax::gpu::kMapThreads)                                                         \
+  unary_##method##_##name##_strided(beeswax::gpu::UnaryStridedArgs args) {                     \
+    beeswax::gpu::unary_strided<S, beeswax::gpu::Name##Row>(args);                             \
   }

@@ -17,8 +17,8 @@ constexpr int map_elements(int narrowest, int widest) {
   // At most 64 bytes of the widest operand: registers.
   return most * widest > 64 ? 64 / widest : most;
 }
-/// Times a thread of a dense kernel does that, a block's width apart. Once for 8-byte elements: their functions fill
-/// the registers.
+/// Times a thread of a dense kernel does that, a block's width apart. Once for 8-byte elements: their
+/// functions fill the registers.
 constexpr int map_unroll(int narrowest, int widest) {
   return narrowest == 8 || map_elements(narrowest, widest) * widest > 32 ? 1 : 2;
 }

@@ -152,10 +152,10 @@ Result allow_shared(FunctionHandle function, uint32_t bytes) {
 Result launch(FunctionHandle function, const LaunchShape& shape, const void* arguments, size_t bytes,
               StreamHandle stream) {
   // CU_LAUNCH_PARAM_BUFFER_POINTER, _SIZE and _END.
-  void* extra[] = {reinterpret_cast<void*>(1), const_cast<void*>(arguments), reinterpret_cast<void*>(2), &bytes,
-                   nullptr};
-  return result_of(api.cuLaunchKernel(function, shape.blocks[0], shape.blocks[1], shape.blocks[2], shape.threads, 1,
-                                      1, shape.shared_bytes, stream, nullptr, extra));
+  void* extra[] = {reinterpret_cast<void*>(1), const_cast<void*>(arguments), reinterpret_cast<void*>(2),
+                   &bytes, nullptr};
+  return result_of(api.cuLaunchKernel(function, shape.blocks[0], shape.blocks[1], shape.blocks[2],
+                                      shape.threads, 1, 1, shape.shared_bytes, stream, nullptr, extra));
 }
 
 Result begin_capture(StreamHandle stream) {

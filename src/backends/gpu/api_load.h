@@ -20,7 +20,8 @@ class Symbols {
   template <class Function>
   void find(Function& function, const char* name, Need need) {
     function = reinterpret_cast<Function>(library_.symbol(name));
-    if (function == nullptr && need == Need::Required) missing_ += (missing_.empty() ? "" : ", ") + std::string(name);
+    if (function == nullptr && need == Need::Required)
+      missing_ += (missing_.empty() ? "" : ", ") + std::string(name);
   }
   /// The required names that the library lacks, with commas; empty where all are there.
   const std::string& missing() const { return missing_; }

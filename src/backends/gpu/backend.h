@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// GpuBackend: the seam on one GPU, AMD's, NVIDIA's or the software one. A method turns layouts into a kernel's
-// arguments and launches it; the kernels are in src/kernels.
+// GpuBackend: the seam on one GPU, AMD's, NVIDIA's or the software one. A method turns layouts into a
+// kernel's arguments and launches it; the kernels are in src/kernels.
 #pragma once
 
 #include "backends/backend.h"
@@ -54,7 +54,8 @@ class GpuBackend final : public Backend {
   void pool(const PoolShape& shape, const Operand& x, const Target& out) override;
   void upsample(const UpsampleShape& shape, const Operand& x, const Target& out) override;
 
-  void quantize(QuantType type, const Operand& x, std::span<const float> importance, Storage& blocks) override;
+  void quantize(QuantType type, const Operand& x, std::span<const float> importance,
+                Storage& blocks) override;
   void dequantize(QuantType type, const Storage& blocks, const Target& out) override;
   void quantized_matmul(QuantType type, const Operand& x, const Storage& blocks, const Target& out) override;
 

@@ -155,7 +155,8 @@ std::vector<std::byte> Bundle::unpack(size_t target, size_t module) const {
   const auto entry = row<Module>(modules_at_, row<Target>(sizeof(Header), target).first_module + module);
   const std::span<const std::byte> packed = file_.subspan(entry.offset, entry.packed_bytes);
   // Believe the size only where the frame says the same.
-  if (ZSTD_getFrameContentSize(packed.data(), packed.size()) != entry.bytes) damaged("a module's size is wrong");
+  if (ZSTD_getFrameContentSize(packed.data(), packed.size()) != entry.bytes)
+    damaged("a module's size is wrong");
   std::vector<std::byte> out(entry.bytes);
   const size_t made = ZSTD_decompress(out.data(), out.size(), packed.data(), packed.size());
   if (ZSTD_isError(made) != 0 || made != out.size()) damaged("a module does not unpack");

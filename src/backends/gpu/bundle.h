@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The kernels that travel inside the library, as tools/kernels/pack.py packs them: for each target some modules, each
-// compressed by itself, and an index of kernels by name.
+// The kernels that travel inside the library, as tools/kernels/pack.py packs them: for each target some
+// modules, each compressed by itself, and an index of kernels by name.
 #pragma once
 
 #include <cstddef>
@@ -16,9 +16,9 @@ namespace beeswax::gpu {
 class Bundle {
  public:
   struct KernelRow {
-    uint32_t module;          ///< number of its module in the target
+    uint32_t module;  ///< number of its module in the target
     uint32_t argument_bytes;
-    uint32_t shared_bytes;    ///< static
+    uint32_t shared_bytes;  ///< static
   };
 
   /// Throws Format for bytes that are not a whole bundle.
@@ -27,8 +27,9 @@ class Bundle {
   static const Bundle& embedded();
 
   std::vector<std::string> targets() const;
-  /// Number of the target whose code runs on a device of `arch` and needs the least of its driver: the same AMD chip,
-  /// a cubin of the same major version, or PTX. `skip` of the candidates are left out: they were refused.
+  /// Number of the target whose code runs on a device of `arch` and needs the least of its driver: the same
+  /// AMD chip, a cubin of the same major version, or PTX. `skip` of the candidates are left out: they were
+  /// refused.
   std::optional<size_t> target_for(std::string_view arch, int skip = 0) const;
   std::string_view target_name(size_t target) const;
   size_t module_count(size_t target) const;

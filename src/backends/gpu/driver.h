@@ -16,10 +16,10 @@ enum class Code : uint8_t {
   NotReady,
   OutOfMemory,
   NoDevice,
-  BadImage,   ///< code that this device cannot run, or damaged code
-  NotFound,   ///< a function that the module lacks
-  Refused,    ///< a wrong argument: a fault of ours
-  Lost,       ///< the device or its context is broken; nothing more runs on it
+  BadImage,  ///< code that this device cannot run, or damaged code
+  NotFound,  ///< a function that the module lacks
+  Refused,   ///< a wrong argument: a fault of ours
+  Lost,      ///< the device or its context is broken; nothing more runs on it
   Other,
 };
 struct Result {
@@ -44,13 +44,13 @@ struct LaunchShape {
 };
 
 struct Properties {
-  std::string name;          ///< "NVIDIA H200"
-  std::string arch;          ///< "gfx1100", "sm_90"
+  std::string name;  ///< "NVIDIA H200"
+  std::string arch;  ///< "gfx1100", "sm_90"
   size_t memory_bytes = 0;
-  int units = 0;             ///< compute units, multiprocessors
+  int units = 0;  ///< compute units, multiprocessors
   int wave = 32;
-  int shared_bytes = 0;      ///< that a block may have, opted in
-  bool integrated = false;   ///< its memory is the host's
+  int shared_bytes = 0;     ///< that a block may have, opted in
+  bool integrated = false;  ///< its memory is the host's
 };
 
 struct Driver {
@@ -58,9 +58,9 @@ struct Driver {
 #include "backends/gpu/driver.def"
   /// The vendor's words for an error number.
   std::string (*error_text)(int number);
-  std::string vendor;    ///< "AMD", "NVIDIA"
-  std::string library;   ///< the file that was opened
-  std::string version;   ///< the driver's
+  std::string vendor;   ///< "AMD", "NVIDIA"
+  std::string library;  ///< the file that was opened
+  std::string version;  ///< the driver's
 };
 
 /// A vendor's driver, or why there is none ("libcuda.so.1 not found; install NVIDIA's driver").
@@ -71,7 +71,8 @@ struct DriverState {
 /// The driver that serves devices of a kind (Cuda, Rocm, Emu); opened at the first call.
 const DriverState& driver_for(DeviceKind kind);
 
-/// Throws the error that `result` stands for; nothing where it is ok. `what` was being done: "allocating 64 MiB".
+/// Throws the error that `result` stands for; nothing where it is ok. `what` was being done: "allocating 64
+/// MiB".
 void check(const Driver& driver, Result result, std::string_view what);
 
 }  // namespace beeswax::gpu

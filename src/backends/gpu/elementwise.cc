@@ -49,7 +49,7 @@ KernelTable compare_kernels(std::size(kCompare) * kDTypes * 2, [](size_t i) -> K
 KernelTable affine_kernels(kDTypes * 2, [](size_t i) -> KernelTable::Name {
   return {join_text("affine_", name_of(i / 2), suffix(i)), "affine"};
 });
-KernelTable cast_kernels(kDTypes * kDTypes * 2, [](size_t i) -> KernelTable::Name {
+KernelTable cast_kernels(kDTypes* kDTypes * 2, [](size_t i) -> KernelTable::Name {
   const size_t to = i / 2 % kDTypes, from = i / 2 / kDTypes;
   if (from == to) return {"", ""};
   return {join_text("cast_", name_of(from), "_", name_of(to), suffix(i)), "to_dtype"};
@@ -74,7 +74,8 @@ void launch_part(Gpu& gpu, KernelTable& table, size_t entry, const Nest<n>& nest
 
 // One input and one dense output.
 template <class Strided>
-void map_one(Gpu& gpu, KernelTable& table, size_t entry, const Operand& x, const Target& out, Strided arguments) {
+void map_one(Gpu& gpu, KernelTable& table, size_t entry, const Operand& x, const Target& out,
+             Strided arguments) {
   const Nest<1> nest({x.layout});
   const int bytes = bytes_of(x.dtype), out_bytes = bytes_of(out.dtype);
   for_each_part(nest, [&](const Nest<1>& part, const std::array<int64_t, 1>& offset, int64_t first) {
@@ -87,7 +88,8 @@ void map_one(Gpu& gpu, KernelTable& table, size_t entry, const Operand& x, const
 }
 
 // Two inputs, numbers among them, and one dense output.
-void map_two(Gpu& gpu, KernelTable& table, size_t entry, const Argument& a, const Argument& b, const Target& out) {
+void map_two(Gpu& gpu, KernelTable& table, size_t entry, const Argument& a, const Argument& b,
+             const Target& out) {
   const DType dtype = a.is_scalar() ? b.operand.dtype : a.operand.dtype;
   const auto layout = [&](const Argument& x) { return x.is_scalar() ? out.layout : x.operand.layout; };
   const Nest<2> nest({layout(a), layout(b)});
@@ -116,7 +118,8 @@ void GpuBackend::cast(const Operand& x, const Target& out) {
   if (dtype_is_storage(x.dtype) || dtype_is_storage(out.dtype))
     fail(ErrorKind::Unsupported, "to_dtype", dtype_name(x.dtype), " to ", dtype_name(out.dtype),
          " has no GPU kernel; cast on the CPU");
-  map_one(gpu_, cast_kernels, (index_of(x.dtype) * kDTypes + index_of(out.dtype)) * 2, x, out, CastStridedArgs{});
+  map_one(gpu_, cast_kernels, (index_of(x.dtype) * kDTypes + index_of(out.dtype)) * 2, x, out,
+          CastStridedArgs{});
 }
 
 void GpuBackend::affine(const Operand& x, const Scalar& mul, const Scalar& add, const Target& out) {
@@ -130,7 +133,8 @@ void GpuBackend::affine(const Operand& x, const Scalar& mul, const Scalar& add, 
 void GpuBackend::unary(UnaryOp op, const Operand& x, double param, const Target& out) {
   UnaryStridedArgs arguments{};
   arguments.dense.param = param;
-  map_one(gpu_, unary_kernels, (static_cast<size_t>(op) * kDTypes + index_of(x.dtype)) * 2, x, out, arguments);
+  map_one(gpu_, unary_kernels, (static_cast<size_t>(op) * kDTypes + index_of(x.dtype)) * 2, x, out,
+          arguments);
 }
 
 void GpuBackend::binary(BinaryOp op, const Argument& a, const Argument& b, const Target& out) {

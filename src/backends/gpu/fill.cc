@@ -19,8 +19,8 @@ KernelTable range_kernels(kDTypes, [](size_t i) -> KernelTable::Name {
   return {join_text("range_", name_of(i)), "arange"};
 });
 
-// The axes of a nest that make it a batch of transposes, columns being the axis that is dense in x and rows the one
-// that is dense in out; -1 where there are none worth it.
+// The axes of a nest that make it a batch of transposes, columns being the axis that is dense in x and rows
+// the one that is dense in out; -1 where there are none worth it.
 struct Turn {
   int rows = -1, columns = -1;
 };
@@ -33,7 +33,8 @@ Turn turn_of(const Nest<2>& nest) {
   }
   constexpr int64_t kWorth = 8;  // shorter rows fill tiles too badly
   if (turn.rows < 0 || turn.columns < 0 || turn.rows == turn.columns ||
-      nest.dims[static_cast<size_t>(turn.rows)] < kWorth || nest.dims[static_cast<size_t>(turn.columns)] < kWorth)
+      nest.dims[static_cast<size_t>(turn.rows)] < kWorth ||
+      nest.dims[static_cast<size_t>(turn.columns)] < kWorth)
     return {};
   return turn;
 }
@@ -49,8 +50,8 @@ void GpuBackend::fill(const Target& out, const Scalar& value) {
     arguments.count = static_cast<uint32_t>(part.count);
     const size_t entry = size_index(out.dtype) * 2;
     if (part.dense(1)) {
-      gpu_.launch(fill_kernels.get(gpu_, entry), dense_shape(part.count, bytes_of(out.dtype), bytes_of(out.dtype)),
-                  arguments);
+      gpu_.launch(fill_kernels.get(gpu_, entry),
+                  dense_shape(part.count, bytes_of(out.dtype), bytes_of(out.dtype)), arguments);
     } else {
       arguments.walk = walk_of(part);
       gpu_.launch(fill_kernels.get(gpu_, entry + 1), strided_shape(part.count), arguments);
@@ -64,18 +65,20 @@ void GpuBackend::range(const Target& out, const Scalar& start, const Scalar& ste
   arguments.step = step.as_double();
   arguments.whole_start = start.as_int();
   arguments.whole_step = step.as_int();
-  for_each_part(Nest<1>({out.layout}), [&](const Nest<1>& part, const std::array<int64_t, 1>& offset, int64_t first) {
-    arguments.y = at(out.data(), offset[0], out.dtype);
-    arguments.count = static_cast<uint32_t>(part.count);
-    arguments.first = first;
-    gpu_.launch(range_kernels.get(gpu_, index_of(out.dtype)),
-                dense_shape(part.count, bytes_of(out.dtype), bytes_of(out.dtype)), arguments);
-  });
+  for_each_part(Nest<1>({out.layout}),
+                [&](const Nest<1>& part, const std::array<int64_t, 1>& offset, int64_t first) {
+                  arguments.y = at(out.data(), offset[0], out.dtype);
+                  arguments.count = static_cast<uint32_t>(part.count);
+                  arguments.first = first;
+                  gpu_.launch(range_kernels.get(gpu_, index_of(out.dtype)),
+                              dense_shape(part.count, bytes_of(out.dtype), bytes_of(out.dtype)), arguments);
+                });
 }
 
 void GpuBackend::copy(const Operand& x, const Target& out) {
   const size_t kind = size_index(out.dtype);
-  for_each_part(Nest<2>({x.layout, out.layout}), [&](const Nest<2>& part, const std::array<int64_t, 2>& offset, int64_t) {
+  for_each_part(Nest<2>({x.layout, out.layout}), [&](const Nest<2>& part,
+                                                     const std::array<int64_t, 2>& offset, int64_t) {
     const std::byte* from = at(x.data(), offset[0], x.dtype);
     std::byte* to = at(out.data(), offset[1], out.dtype);
     if (part.dense(0) && part.dense(1))
@@ -96,8 +99,8 @@ void GpuBackend::copy(const Operand& x, const Target& out) {
       batch.count = part.count / (part.dims[rows] * part.dims[columns]);
       arguments.batch = walk_of(batch);
       const int64_t blocks = batch.count * arguments.row_tiles * arguments.column_tiles;
-      return gpu_.launch(transpose_kernels.get(gpu_, kind), {{static_cast<uint32_t>(blocks), 1, 1}, kTileThreads, 0},
-                         arguments);
+      return gpu_.launch(transpose_kernels.get(gpu_, kind),
+                         {{static_cast<uint32_t>(blocks), 1, 1}, kTileThreads, 0}, arguments);
     }
     CopyArgs arguments{};
     arguments.x = from;

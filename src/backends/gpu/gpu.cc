@@ -16,7 +16,8 @@ int ordinal_of(const Device& device, const Driver& driver) {
   check(driver, driver.device_count(&count), "counting devices");
   if (device.kind() != DeviceKind::Emu) {
     if (device.ordinal() >= count)
-      fail(ErrorKind::Device, "device", device, ": ", driver.library, " finds ", count, count == 1 ? " device" : " devices");
+      fail(ErrorKind::Device, "device", device, ": ", driver.library, " finds ", count,
+           count == 1 ? " device" : " devices");
     return device.ordinal();
   }
   std::string archs;
@@ -44,11 +45,13 @@ Gpu& Gpu::of(const Device& device) {
   size_t number = 0;
   for (; number < opened.size() && opened[number].load() != nullptr; ++number)
     if (opened[number].load()->device_ == device) return *opened[number].load();
-  if (number == opened.size()) fail(ErrorKind::Unsupported, "device", device, ": more than ", kMostGpus, " GPUs");
+  if (number == opened.size())
+    fail(ErrorKind::Unsupported, "device", device, ": more than ", kMostGpus, " GPUs");
   const DriverState& state = driver_for(device.kind());
   if (state.driver == nullptr) fail(ErrorKind::Device, "device", device, ": ", state.reason);
   const int ordinal = ordinal_of(device, *state.driver);
-  opened[number].store(new Gpu(device, *state.driver, ordinal, static_cast<int>(number)), std::memory_order_release);
+  opened[number].store(new Gpu(device, *state.driver, ordinal, static_cast<int>(number)),
+                       std::memory_order_release);
   return *opened[number].load();
 }
 
@@ -60,8 +63,9 @@ Gpu::Gpu(const Device& device, const Driver& driver, int ordinal, int number)
   if (!target.has_value()) {
     std::string have;
     for (const std::string& name : bundle.targets()) have += (have.empty() ? "" : ", ") + name;
-    fail(ErrorKind::Unsupported, "device", device, " is a ", properties_.arch, ", and this build has kernels for ",
-         have.empty() ? "no GPU" : have, "; build with -DBW_GPU_TARGETS=all");
+    fail(ErrorKind::Unsupported, "device", device, " is a ", properties_.arch,
+         ", and this build has kernels for ", have.empty() ? "no GPU" : have,
+         "; build with -DBW_GPU_TARGETS=all");
   }
   target_ = *target;
   use();
@@ -107,7 +111,8 @@ ModuleHandle Gpu::module(uint32_t index) {
     }
     const std::optional<size_t> next = bundle.target_for(properties_.arch, skip + 1);
     if (modules_loaded_.load() > 0 || !next.has_value())
-      check(driver_, result, join_text("loading the module ", bundle.module_name(target_, index), " for ", target()));
+      check(driver_, result,
+            join_text("loading the module ", bundle.module_name(target_, index), " for ", target()));
     target_ = *next;
   }
 }
@@ -146,7 +151,8 @@ void Gpu::upload(void* to, const void* from, size_t bytes) {
 void Gpu::download(void* to, const void* from, size_t bytes) {
   use();
   if (bytes != 0)
-    check(driver_, driver_.copy(to, from, bytes, Direction::DeviceToHost, stream_), "copying from the device");
+    check(driver_, driver_.copy(to, from, bytes, Direction::DeviceToHost, stream_),
+          "copying from the device");
   synchronize();
 }
 
@@ -171,8 +177,8 @@ void Gpu::throw_reported() {
     fail(ErrorKind::DivisionByZero, kernel->operation, "integer division by zero at element ", found.place,
          " of the result (found by the kernel ", kernel->name, " on ", device_, ")");
   fail(ErrorKind::IndexOutOfRange, kernel->operation, "index ", found.value, " at element ", found.place,
-       " of the ids is out of range for an axis of size ", found.limit, " (found by the kernel ", kernel->name,
-       " on ", device_, ")");
+       " of the ids is out of range for an axis of size ", found.limit, " (found by the kernel ",
+       kernel->name, " on ", device_, ")");
 }
 
 namespace {
@@ -197,7 +203,8 @@ const Kernel& KernelTable::load(Gpu& gpu, size_t index) {
   auto kernel = std::make_unique<const Kernel>(gpu.load(name.kernel, name.operation));
   std::atomic<const Kernel*>& slot = loaded_[static_cast<size_t>(gpu.number()) * size_ + index];
   const Kernel* expected = nullptr;
-  if (slot.compare_exchange_strong(expected, kernel.get(), std::memory_order_acq_rel)) return *kernel.release();
+  if (slot.compare_exchange_strong(expected, kernel.get(), std::memory_order_acq_rel))
+    return *kernel.release();
   return *expected;  // another thread was first
 }
 

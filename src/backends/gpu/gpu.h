@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Gpu: one device with its memory pool, its stream, its loaded kernels and its slot for errors found in kernels.
-// Work is submitted to one stream in the order of the calls; from many threads, in the order they come.
+// Gpu: one device with its memory pool, its stream, its loaded kernels and its slot for errors found in
+// kernels. Work is submitted to one stream in the order of the calls; from many threads, in the order they
+// come.
 #pragma once
 
 #include <atomic>
@@ -29,8 +30,8 @@ inline constexpr int kMostGpus = 32;
 
 class Gpu {
  public:
-  /// The GPU of a device; opened at the first call. Throws Device where there is no driver or no such device, and
-  /// Unsupported where the library has no kernels for it.
+  /// The GPU of a device; opened at the first call. Throws Device where there is no driver or no such device,
+  /// and Unsupported where the library has no kernels for it.
   static Gpu& of(const Device& device);
   ~Gpu();
   Gpu(const Gpu&) = delete;
@@ -52,7 +53,8 @@ class Gpu {
 
   /// Makes this the calling thread's device; every call of the driver comes after one.
   void use() const;
-  /// Finds and loads a kernel by name: the slow path of KernelTable. Throws Internal where the bundle lacks it.
+  /// Finds and loads a kernel by name: the slow path of KernelTable. Throws Internal where the bundle lacks
+  /// it.
   Kernel load(std::string_view name, const char* operation);
   template <class Arguments>
   void launch(const Kernel& kernel, const LaunchShape& shape, const Arguments& arguments) {
@@ -87,8 +89,8 @@ class Gpu {
   std::atomic<int> modules_loaded_{0};
 };
 
-/// Kernels of one kind, by a number that an operation and dtypes make: no look-up by name on the way of a call. A
-/// table is a static object; its kernels load when they are first used on a device.
+/// Kernels of one kind, by a number that an operation and dtypes make: no look-up by name on the way of a
+/// call. A table is a static object; its kernels load when they are first used on a device.
 class KernelTable {
  public:
   struct Name {
@@ -102,7 +104,8 @@ class KernelTable {
   KernelTable& operator=(const KernelTable&) = delete;
 
   const Kernel& get(Gpu& gpu, size_t index) {
-    const Kernel* kernel = loaded_[static_cast<size_t>(gpu.number()) * size_ + index].load(std::memory_order_acquire);
+    const Kernel* kernel =
+        loaded_[static_cast<size_t>(gpu.number()) * size_ + index].load(std::memory_order_acquire);
     return kernel != nullptr ? *kernel : load(gpu, index);
   }
   /// The names of all kernels that any table may ask for.

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the methods of GpuBackend share: blocks of elementwise kernels, names of kernels, numbers as element bytes.
+// What the methods of GpuBackend share: blocks of elementwise kernels, names of kernels, numbers as element
+// bytes.
 #pragma once
 
 #include <string>
@@ -20,14 +21,17 @@ inline size_t index_of(DType dtype) { return static_cast<size_t>(dtype); }
 inline std::string_view name_of(size_t dtype) { return dtype_name(static_cast<DType>(dtype)); }
 inline int bytes_of(DType dtype) { return static_cast<int>(dtype_bytes(dtype, 1)); }
 /// 0 to 3 for elements of 1, 2, 4 and 8 bytes.
-inline size_t size_index(DType dtype) { return static_cast<size_t>(__builtin_ctz(static_cast<unsigned>(bytes_of(dtype)))); }
+inline size_t size_index(DType dtype) {
+  return static_cast<size_t>(__builtin_ctz(static_cast<unsigned>(bytes_of(dtype))));
+}
 
 inline uint32_t blocks_for(int64_t elements, int64_t in_block) {
   return static_cast<uint32_t>(ceil_div(elements, in_block));
 }
 /// The launch of map_dense for `count` elements.
 inline LaunchShape dense_shape(int64_t count, int narrowest, int widest) {
-  const int64_t in_block = int64_t{kMapThreads} * map_elements(narrowest, widest) * map_unroll(narrowest, widest);
+  const int64_t in_block =
+      int64_t{kMapThreads} * map_elements(narrowest, widest) * map_unroll(narrowest, widest);
   return {{blocks_for(count, in_block), 1, 1}, kMapThreads, 0};
 }
 /// The launch of map_strided.

@@ -19,9 +19,8 @@ GpuBackend& GpuBackend::of(const Device& device) {
 
 detail::Ref<Storage> GpuBackend::allocate(size_t bytes) {
   void* data = gpu_.pool().take(bytes);
-  return Storage::make(data, bytes, gpu_.device(), [](void* block, size_t, const Device& device) {
-    Gpu::of(device).pool().give(block);
-  });
+  return Storage::make(data, bytes, gpu_.device(),
+                       [](void* block, size_t, const Device& device) { Gpu::of(device).pool().give(block); });
 }
 
 void GpuBackend::upload(Storage& to, size_t offset, std::span<const std::byte> from) {

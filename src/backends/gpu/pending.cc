@@ -10,24 +10,36 @@ namespace {
 }
 }  // namespace
 
-void GpuBackend::random(const Target&, Distribution, double, double, uint64_t, uint64_t) { missing("random"); }
+void GpuBackend::random(const Target&, Distribution, double, double, uint64_t, uint64_t) {
+  missing("random");
+}
 void GpuBackend::reduce(ReduceOp, const Operand&, uint32_t, const Target&) { missing("reduce"); }
 void GpuBackend::arg_reduce(ArgReduceOp, const Operand&, uint32_t, const Target&) { missing("arg_reduce"); }
 void GpuBackend::softmax(const Operand&, int, bool, const Target&) { missing("softmax"); }
-void GpuBackend::norm(NormKind, const Operand&, const Operand&, const Operand&, double, const Target&) { missing("norm"); }
+void GpuBackend::norm(NormKind, const Operand&, const Operand&, const Operand&, double, const Target&) {
+  missing("norm");
+}
 void GpuBackend::cumsum(const Operand&, int, const Target&) { missing("cumsum"); }
 void GpuBackend::sort(const Operand&, bool, const Target&, const Target&) { missing("sort"); }
 void GpuBackend::index_select(const Operand&, const Operand&, int, const Target&) { missing("index_select"); }
 void GpuBackend::gather(const Operand&, const Operand&, int, const Target&) { missing("gather"); }
-void GpuBackend::scatter(ScatterMode, const Operand&, const Operand&, int, const Target&) { missing("scatter"); }
+void GpuBackend::scatter(ScatterMode, const Operand&, const Operand&, int, const Target&) {
+  missing("scatter");
+}
 void GpuBackend::index_add(const Operand&, const Operand&, int, const Target&) { missing("index_add"); }
 void GpuBackend::matmul(const Operand&, const Operand&, const Target&) { missing("matmul"); }
 void GpuBackend::conv(const ConvShape&, const Operand&, const Operand&, const Target&) { missing("conv"); }
-void GpuBackend::conv_transpose(const ConvShape&, const Operand&, const Operand&, const Target&) { missing("conv_transpose"); }
+void GpuBackend::conv_transpose(const ConvShape&, const Operand&, const Operand&, const Target&) {
+  missing("conv_transpose");
+}
 void GpuBackend::pool(const PoolShape&, const Operand&, const Target&) { missing("pool"); }
 void GpuBackend::upsample(const UpsampleShape&, const Operand&, const Target&) { missing("upsample"); }
-void GpuBackend::quantize(QuantType, const Operand&, std::span<const float>, Storage&) { missing("quantize"); }
+void GpuBackend::quantize(QuantType, const Operand&, std::span<const float>, Storage&) {
+  missing("quantize");
+}
 void GpuBackend::dequantize(QuantType, const Storage&, const Target&) { missing("dequantize"); }
-void GpuBackend::quantized_matmul(QuantType, const Operand&, const Storage&, const Target&) { missing("quantized_matmul"); }
+void GpuBackend::quantized_matmul(QuantType, const Operand&, const Storage&, const Target&) {
+  missing("quantized_matmul");
+}
 
 }  // namespace beeswax::gpu

@@ -9,7 +9,8 @@
 namespace beeswax::gpu {
 namespace {
 
-// Blocks come in sizes that are eighths of powers of two: at most an eighth is lost, and few sizes wait for use.
+// Blocks come in sizes that are eighths of powers of two: at most an eighth is lost, and few sizes wait for
+// use.
 size_t block_bytes(size_t bytes) {
   constexpr size_t kLeast = 512;
   bytes = std::max(bytes, kLeast);
@@ -34,8 +35,8 @@ void* Pool::take(size_t bytes) {
     statistics_.kept_bytes -= size;
   } else {
     const auto refused = [&](std::string_view why) {
-      fail(ErrorKind::OutOfMemory, "allocate", bytes, " bytes on the GPU: ", why, "; ", statistics_.used_bytes,
-           " bytes are in use");
+      fail(ErrorKind::OutOfMemory, "allocate", bytes, " bytes on the GPU: ", why, "; ",
+           statistics_.used_bytes, " bytes are in use");
     };
     if (limit_ != 0 && statistics_.used_bytes + statistics_.kept_bytes + size > limit_) release_kept();
     if (limit_ != 0 && statistics_.used_bytes + size > limit_) refused("over the limit that was set");

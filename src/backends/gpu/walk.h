@@ -15,8 +15,8 @@ namespace beeswax::gpu {
 /// The most elements of one launch: indices and the ends of blocks stay below 2^31.
 inline constexpr int64_t kMostElements = int64_t{1} << 30;
 
-/// Magic numbers for n / divisor with n < 2^31: Granlund and Montgomery, "Division by invariant integers using
-/// multiplication" (1994), the form with an added n.
+/// Magic numbers for n / divisor with n < 2^31: Granlund and Montgomery, "Division by invariant integers
+/// using multiplication" (1994), the form with an added n.
 constexpr Divisor divisor_of(uint32_t divisor) {
   const auto shift = static_cast<uint32_t>(std::bit_width(divisor - 1));
   const uint64_t multiplier = ((uint64_t{1} << 32) * ((uint64_t{1} << shift) - divisor)) / divisor + 1;
@@ -35,11 +35,11 @@ Walk<n> walk_of(const Nest<n>& nest) {
   return walk;
 }
 
-/// Calls part(nest, offsets, first) for pieces of a nest that one launch can take; `offsets` are where each operand's
-/// piece begins and `first` is the linear index there.
+/// Calls part(nest, offsets, first) for pieces of a nest that one launch can take; `offsets` are where each
+/// operand's piece begins and `first` is the linear index there.
 template <int n, class Part>
-void for_each_part(const Nest<n>& nest, const Part& part, const std::type_identity_t<std::array<int64_t, n>>& offsets = {},
-                   int64_t first = 0) {
+void for_each_part(const Nest<n>& nest, const Part& part,
+                   const std::type_identity_t<std::array<int64_t, n>>& offsets = {}, int64_t first = 0) {
   if (nest.count == 0) return;
   if (nest.count <= kMostElements) return part(nest, offsets, first);
   const int64_t inner = nest.count / nest.dims[0];

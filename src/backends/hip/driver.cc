@@ -32,8 +32,8 @@ struct Api {
   const char* (*hipGetErrorString)(int) = nullptr;
 };
 
-// One table of functions for each library, because the real driver and the software GPU may serve one process. The
-// functions of a gpu::Driver take no such argument, so they are templates over it.
+// One table of functions for each library, because the real driver and the software GPU may serve one
+// process. The functions of a gpu::Driver take no such argument, so they are templates over it.
 enum class Which { Rocm, Emu };
 template <Which which>
 Api api;
@@ -139,11 +139,11 @@ struct Calls {
   static Result launch(FunctionHandle function, const LaunchShape& shape, const void* arguments, size_t bytes,
                        StreamHandle stream) {
     // HIP_LAUNCH_PARAM_BUFFER_POINTER, _SIZE and _END.
-    void* extra[] = {reinterpret_cast<void*>(1), const_cast<void*>(arguments), reinterpret_cast<void*>(2), &bytes,
-                     reinterpret_cast<void*>(3)};
-    return result_of(api<which>.hipModuleLaunchKernel(function, shape.blocks[0], shape.blocks[1], shape.blocks[2],
-                                                      shape.threads, 1, 1, shape.shared_bytes, stream, nullptr,
-                                                      extra));
+    void* extra[] = {reinterpret_cast<void*>(1), const_cast<void*>(arguments), reinterpret_cast<void*>(2),
+                     &bytes, reinterpret_cast<void*>(3)};
+    return result_of(api<which>.hipModuleLaunchKernel(function, shape.blocks[0], shape.blocks[1],
+                                                      shape.blocks[2], shape.threads, 1, 1,
+                                                      shape.shared_bytes, stream, nullptr, extra));
   }
 
   static Result begin_capture(StreamHandle stream) {
@@ -175,14 +175,17 @@ struct Calls {
   static std::string error_text(int number) {
     const char* name = api<which>.hipGetErrorName(number);
     const char* text = api<which>.hipGetErrorString(number);
-    return join_text(name == nullptr ? "error" : name, " (", number, "): ", text == nullptr ? "no text" : text);
+    return join_text(name == nullptr ? "error" : name, " (", number,
+                     "): ", text == nullptr ? "no text" : text);
   }
 };
 
-constexpr std::string_view kAdvice = "install AMD's HIP runtime (Debian's package libamdhip64-5, or ROCm's hip-runtime-amd)";
+constexpr std::string_view kAdvice =
+    "install AMD's HIP runtime (Debian's package libamdhip64-5, or ROCm's hip-runtime-amd)";
 
 template <Which which>
-gpu::DriverState open(const std::vector<std::string>& names, std::string_view product, std::string_view advice) {
+gpu::DriverState open(const std::vector<std::string>& names, std::string_view product,
+                      std::string_view advice) {
   static const os::Library library(names);
   gpu::DriverState state;
   if (!library.is_open()) {
@@ -202,7 +205,8 @@ gpu::DriverState open(const std::vector<std::string>& names, std::string_view pr
     return state;
   }
   if (const int error = hip.hipInit(0); error != 0) {
-    state.reason = join_text(library.name(), " finds no usable AMD GPU: hipInit says ", Calls<which>::error_text(error));
+    state.reason =
+        join_text(library.name(), " finds no usable AMD GPU: hipInit says ", Calls<which>::error_text(error));
     return state;
   }
   static gpu::Driver driver = {
@@ -211,7 +215,8 @@ gpu::DriverState open(const std::vector<std::string>& names, std::string_view pr
       &Calls<which>::error_text, "AMD", library.name(), ""};
   int version = 0;
   if (hip.hipRuntimeGetVersion != nullptr && hip.hipRuntimeGetVersion(&version) == 0)
-    driver.version = join_text("HIP ", version / 10000000, ".", version / 100000 % 100, ".", version % 100000);
+    driver.version =
+        join_text("HIP ", version / 10000000, ".", version / 100000 % 100, ".", version % 100000);
   state.driver = &driver;
   return state;
 }

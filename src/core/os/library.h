@@ -10,8 +10,8 @@
 
 namespace beeswax::os {
 
-/// The first of some libraries that the system can open; stays open until the process ends, because drivers keep
-/// threads of their own.
+/// The first of some libraries that the system can open; stays open until the process ends, because drivers
+/// keep threads of their own.
 class BW_API Library {
  public:
   /// Tries the names in order; none opening is no error: is_open() tells, reasons() say why.
