@@ -2,6 +2,7 @@
 #include "beeswax/system.h"
 
 #include "backends/cpu/isa.h"
+#include "backends/gpu/report.h"
 #include "core/fail.h"
 #include "core/os/cpu.h"
 #include "core/os/memory.h"
@@ -9,19 +10,6 @@
 
 namespace beeswax {
 namespace {
-
-struct Row {
-  DeviceKind kind;
-  std::string_view prefix;
-  bool ready;
-};
-
-constexpr bool kReady = true;
-constexpr bool kPlanned = false;
-constexpr Row kRows[] = {
-#define BW_BACKEND(Name, prefix, takes, state) {DeviceKind::Name, #prefix, k##state},
-#include "tables/backends.def"
-};
 
 DeviceInfo cpu_info() {
   DeviceInfo info;
@@ -39,18 +27,13 @@ DeviceInfo cpu_info() {
 }  // namespace
 
 std::vector<DeviceInfo> list_devices() {
-  std::vector<DeviceInfo> out;
-  for (const Row& row : kRows) {
-    if (row.kind == DeviceKind::Cpu) {
-      out.push_back(cpu_info());
-      continue;
-    }
-    DeviceInfo info;
-    info.device = row.prefix;
-    info.usable = row.ready;
-    info.reason = join_text("this version has no ", row.prefix, " backend; it comes in a later one");
-    out.push_back(info);
-  }
+  std::vector<DeviceInfo> out = {cpu_info()};
+  const auto add = [&out](DeviceKind kind, std::string_view prefix) {
+    if (kind == DeviceKind::Cpu) return;
+    for (DeviceInfo& info : gpu::report(kind, prefix)) out.push_back(std::move(info));
+  };
+#define BW_BACKEND(Name, prefix, ...) add(DeviceKind::Name, #prefix);
+#include "tables/backends.def"
   return out;
 }
 

@@ -17,7 +17,7 @@ struct Row {
 };
 
 constexpr Row kRows[] = {
-#define BW_BACKEND(Name, prefix, takes, state) {#prefix, Takes::takes},
+#define BW_BACKEND(Name, prefix, takes) {#prefix, Takes::takes},
 #include "tables/backends.def"
 };
 

@@ -3,6 +3,9 @@
 
 #include <gtest/gtest.h>
 
+#include <cstdlib>
+
+#include "beeswax/system.h"
 #include "beeswax/tensor.h"
 #include "support/expect_error.h"
 
@@ -25,10 +28,19 @@ TEST(Device, RefusesTheRest) {
     EXPECT_ERROR(Device::parse(text), InvalidArgument, "(accepted: cpu, cuda:0, rocm:0, emu:gfx1100)");
 }
 
-TEST(Device, PlannedOnesSaySo) {
-  for (const char* text : {"cuda:0", "rocm:0", "emu:gfx1100"})
-    EXPECT_ERROR(Tensor::zeros({2}, DType::F32, Device::parse(text)), Unsupported,
-                 "comes in a later one. Use cpu");
+// Drivers are opened once in a process: the libraries named here, which do not exist.
+TEST(Device, MissingDriversSayWhatToInstall) {
+  setenv("BEESWAX_CUDA_LIBRARY", "/nowhere/libcuda.so.1", 1);
+  setenv("BEESWAX_HIP_LIBRARY", "/nowhere/libamdhip64.so.6", 1);
+  EXPECT_ERROR(Tensor::zeros({2}, DType::F32, Device::parse("cuda:0")), Device,
+               "libcuda not found; install NVIDIA's driver");
+  EXPECT_ERROR(Tensor::zeros({2}, DType::F32, Device::parse("rocm:0")), Device,
+               "libamdhip64 not found; install AMD's HIP runtime");
+  for (const DeviceInfo& info : list_devices()) {
+    if (info.device != "cuda" && info.device != "rocm") continue;
+    EXPECT_FALSE(info.usable);
+    EXPECT_NE(info.reason.find("not found; install"), std::string::npos) << info.reason;
+  }
 }
 
 }  // namespace

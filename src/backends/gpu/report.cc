@@ -1,0 +1,53 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "backends/gpu/report.h"
+
+#include "backends/gpu/bundle.h"
+#include "backends/gpu/driver.h"
+#include "core/fail.h"
+
+namespace beeswax::gpu {
+namespace {
+
+DeviceInfo none(std::string_view prefix, std::string reason) {
+  DeviceInfo info;
+  info.device = prefix;
+  info.reason = std::move(reason);
+  return info;
+}
+
+}  // namespace
+
+std::vector<DeviceInfo> report(DeviceKind kind, std::string_view prefix) {
+  const DriverState& state = driver_for(kind);
+  if (state.driver == nullptr) return {none(prefix, state.reason)};
+  const Driver& driver = *state.driver;
+  int count = 0;
+  if (const Result result = driver.device_count(&count); !result.ok())
+    return {none(prefix, join_text(driver.library, ": ", driver.error_text(result.number)))};
+  if (count == 0) return {none(prefix, join_text(driver.library, " finds no device"))};
+  std::vector<DeviceInfo> out;
+  for (int i = 0; i < count; ++i) {
+    Properties properties;
+    if (const Result result = driver.properties(i, &properties); !result.ok()) {
+      out.push_back(none(join_text(prefix, ":", i), driver.error_text(result.number)));
+      continue;
+    }
+    const Bundle& bundle = Bundle::embedded();
+    const std::optional<size_t> target = bundle.target_for(properties.arch);
+    DeviceInfo info;
+    info.device =
+        kind == DeviceKind::Emu ? join_text(prefix, ":", properties.arch) : join_text(prefix, ":", i);
+    info.name = properties.name;
+    info.memory_bytes = properties.memory_bytes;
+    info.usable = target.has_value();
+    info.detail = join_text(properties.arch, ", ", properties.units, " compute units, ", driver.version,
+                            ", kernels: ", info.usable ? bundle.target_name(*target) : "none");
+    if (!info.usable)
+      info.reason = join_text("a ", properties.arch,
+                              ", for which this build has no kernels (-DBW_GPU_TARGETS=all has)");
+    out.push_back(std::move(info));
+  }
+  return out;
+}
+
+}  // namespace beeswax::gpu

@@ -1,0 +1,14 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <vector>
+
+#include "beeswax/system.h"
+
+namespace beeswax::gpu {
+
+/// The devices that the driver of a kind finds, each with whether the library has kernels for it; one entry
+/// that says why where there is none.
+std::vector<DeviceInfo> report(DeviceKind kind, std::string_view prefix);
+
+}  // namespace beeswax::gpu
