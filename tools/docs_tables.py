@@ -90,8 +90,8 @@ def document(root):
           code(r["dot_partner"].lower()), r["imatrix"].lower()] for r in read["quants"]]))
     forms = {"None": "{0}", "Ordinal": "{0}:0", "Arch": "{0}:gfx1100"}
     parts.append(table(
-        "Devices", "As `Device::parse` and the command read them.", ["device", "in this version"],
-        [[code(forms[r.values[2]].format(r.values[1])), r.values[3].lower()] for r in read["backends"]]))
+        "Devices", "As `Device::parse` and the command read them.", ["device"],
+        [[code(forms[r.values[2]].format(r.values[1]))] for r in read["backends"]]))
     if read["models"]:
         parts.append(table("Models", "", ["architecture in GGUF", "about"],
                            [[code(r.values[1].strip('"')), cell(r.values[2].strip('"'))] for r in read["models"]]))

@@ -23,7 +23,7 @@ MARGIN = 1.6  # busy cores share caches and execution units
 
 
 def compress(data):
-    return subprocess.run(["zstd", "-q", "-19", "-c"], input=data, capture_output=True, check=True).stdout
+    return subprocess.run(["zstd", "-q", "-19", f"--stream-size={len(data)}", "-c"], input=data, capture_output=True, check=True).stdout
 
 
 class Names:
