@@ -106,7 +106,7 @@ def cases():
         x, w, b = normal(16384, 4096), normal(4096), normal(4096)
         return lambda: nn.layer_norm(x, (4096,), w, b, 1e-5)
     yield "layernorm f32 16384x4096", layer
-    yield "argsort f32 16384x1024", rows(f32, 16384, 1024, lambda x: x.argsort(-1, stable=True))
+    yield "argsort f32 16384x1024", rows(f32, 16384, 1024, lambda x: x.argsort(dim=-1, stable=True))
     yield "cumsum f32 16384x4096", rows(f32, 16384, 4096, lambda x: x.cumsum(1))
 
     def pool():

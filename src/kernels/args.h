@@ -42,6 +42,8 @@ BW_FN uint32_t divide(uint32_t n, const Divisor& by) {
 template <int n>
 struct Walk {
   int32_t rank;
+  uint32_t
+      packed;  // bit k: operand k is dense along the innermost axis, and that axis counts packs; 0: elements
   Divisor dims[kMaxWalk];
   int64_t strides[n][kMaxWalk];
 };

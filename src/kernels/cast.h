@@ -9,7 +9,15 @@ namespace beeswax::gpu {
 
 template <class From, class To>
 BW_DEVICE To cast_value(uint32_t, From x) {
-  return m::convert<To>(x);
+  if constexpr (m::Narrow<From> && m::Narrow<To>) {
+    return narrow<To>(widen(x));
+  } else if constexpr (m::Narrow<From>) {
+    return m::convert<To>(widen(x));
+  } else if constexpr (m::Narrow<To>) {
+    return narrow<To>(m::narrow_source<To>(x));
+  } else {
+    return m::convert<To>(x);
+  }
 }
 template <class From, class To>
 BW_DEVICE void cast_dense(const CastArgs& args) {

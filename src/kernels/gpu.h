@@ -113,6 +113,22 @@ BW_DEVICE uint32_t atomic_swap_if(uint32_t* at, uint32_t expected, uint32_t desi
   return expected;
 }
 
+/// The bits of a float rounded to binary16. AMD's compiler joins a product and this rounding into an
+/// instruction that turns -0 into +0; the empty assembly keeps them apart.
+BW_DEVICE uint16_t f16_bits(float value) {
+#if BW_AMD
+  asm("" : "+v"(value));
+#endif
+  return bit_cast<uint16_t>(static_cast<_Float16>(value));
+}
+#if BW_NVIDIA
+BW_DEVICE uint16_t bf16_bits(float value) {
+  uint16_t bits;
+  asm("cvt.rn.bf16.f32 %0, %1;" : "=h"(bits) : "f"(value));
+  return bits;
+}
+#endif
+
 /// Stores an error unless one is there.
 BW_DEVICE void report(const Reporter& to, uint32_t code, int64_t value, int64_t place, int64_t limit) {
   if (atomic_swap_if(&to.slot->state, 0, 1) != 0) return;

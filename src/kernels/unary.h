@@ -44,15 +44,15 @@ constexpr bool has_angle(const char* text) {
 template <class S, class Row>
 BW_DEVICE S unary_value(S element, double param) {
   using T = Compute<S>;
-  const T x = static_cast<T>(element);
+  const T x = widen(element);
   const T p = static_cast<T>(param);
   if constexpr (m::Narrow<S> && !__is_same(decltype(Row::half(0.0f, 0.0f)), Same)) {
-    return S(Row::half(x, p));
+    return narrow<S>(Row::half(x, p));
   } else if constexpr (Row::kHasAngle) {
     // The same bits; threads without large angles skip their costly reduction.
-    return S(m::is_small_angle(x) ? Row::apply_small(x, p) : Row::apply(x, p));
+    return narrow<S>(m::is_small_angle(x) ? Row::apply_small(x, p) : Row::apply(x, p));
   } else {
-    return S(Row::apply(x, p));
+    return narrow<S>(Row::apply(x, p));
   }
 }
 

@@ -82,14 +82,15 @@ void map_one(Gpu& gpu, KernelTable& table, size_t entry, const Operand& x, const
     arguments.dense.x = at(x.data(), offset[0], x.dtype);
     arguments.dense.y = at(out.data(), first, out.dtype);
     arguments.dense.count = static_cast<uint32_t>(part.count);
-    launch_part(gpu, table, entry, part, arguments,
-                dense_shape(part.count, std::min(bytes, out_bytes), std::max(bytes, out_bytes)));
+    launch_part(gpu, table, entry, part, arguments, dense_shape(part.count, {bytes}, out_bytes));
   });
 }
 
-// Two inputs, numbers among them, and one dense output.
+bool is_aligned(const void* data) { return reinterpret_cast<uintptr_t>(data) % 16 == 0; }
+
+// Two inputs, numbers among them, and one dense output. `packs`: the strided kernels know packs.
 void map_two(Gpu& gpu, KernelTable& table, size_t entry, const Argument& a, const Argument& b,
-             const Target& out) {
+             const Target& out, bool packs) {
   const DType dtype = a.is_scalar() ? b.operand.dtype : a.operand.dtype;
   const auto layout = [&](const Argument& x) { return x.is_scalar() ? out.layout : x.operand.layout; };
   const Nest<2> nest({layout(a), layout(b)});
@@ -107,8 +108,18 @@ void map_two(Gpu& gpu, KernelTable& table, size_t entry, const Argument& a, cons
     arguments.dense.count = static_cast<uint32_t>(part.count);
     arguments.dense.first = first;
     arguments.dense.report = reporter(gpu, table.get(gpu, entry));
-    launch_part(gpu, table, entry, part, arguments,
-                dense_shape(part.count, std::min(bytes, out_bytes), std::max(bytes, out_bytes)));
+    const int pack = packed_elements(bytes);
+    const bool aligned =
+        is_aligned(arguments.dense.a) && is_aligned(arguments.dense.b) && is_aligned(arguments.dense.y);
+    if (packs && !(part.dense(0) && part.dense(1)) && pack_walk(part, pack, aligned, &arguments.walk)) {
+      arguments.dense.count = static_cast<uint32_t>(part.count / pack);
+      const int64_t in_block = int64_t{kMapThreads} * kPackedPacks;
+      gpu.launch(table.get(gpu, entry + 1), {{blocks_for(part.count / pack, in_block), 1, 1}, kMapThreads, 0},
+                 arguments);
+      return;
+    }
+    arguments.walk.packed = 0;
+    launch_part(gpu, table, entry, part, arguments, dense_shape(part.count, {bytes}, out_bytes));
   });
 }
 
@@ -138,12 +149,13 @@ void GpuBackend::unary(UnaryOp op, const Operand& x, double param, const Target&
 }
 
 void GpuBackend::binary(BinaryOp op, const Argument& a, const Argument& b, const Target& out) {
-  map_two(gpu_, binary_kernels, (static_cast<size_t>(op) * kDTypes + index_of(out.dtype)) * 2, a, b, out);
+  map_two(gpu_, binary_kernels, (static_cast<size_t>(op) * kDTypes + index_of(out.dtype)) * 2, a, b, out,
+          op != BinaryOp::Pow);
 }
 
 void GpuBackend::compare(CompareOp op, const Argument& a, const Argument& b, const Target& out) {
   const DType dtype = a.is_scalar() ? b.operand.dtype : a.operand.dtype;
-  map_two(gpu_, compare_kernels, (static_cast<size_t>(op) * kDTypes + index_of(dtype)) * 2, a, b, out);
+  map_two(gpu_, compare_kernels, (static_cast<size_t>(op) * kDTypes + index_of(dtype)) * 2, a, b, out, false);
 }
 
 void GpuBackend::where(const Operand& condition, const Operand& on_true, const Operand& on_false,
@@ -158,8 +170,7 @@ void GpuBackend::where(const Operand& condition, const Operand& on_true, const O
     arguments.dense.on_false = at(on_false.data(), offset[2], on_false.dtype);
     arguments.dense.y = at(out.data(), first, out.dtype);
     arguments.dense.count = static_cast<uint32_t>(part.count);
-    launch_part(gpu_, where_kernels, entry, part, arguments,
-                dense_shape(part.count, std::min(bytes, out_bytes), std::max(bytes, out_bytes)));
+    launch_part(gpu_, where_kernels, entry, part, arguments, dense_shape(part.count, {bytes}, out_bytes));
   });
 }
 

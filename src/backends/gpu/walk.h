@@ -35,6 +35,28 @@ Walk<n> walk_of(const Nest<n>& nest) {
   return walk;
 }
 
+/// The nest by packs of `elements`, where its innermost axis is dense or broadcast in both operands, divides
+/// into packs and lies on their boundaries; `aligned` says that the operands' first elements do. False where
+/// it is not so.
+inline bool pack_walk(const Nest<2>& nest, int64_t elements, bool aligned, Walk<2>* walk) {
+  const size_t last = nest.last();
+  if (!aligned || nest.dims[last] % elements != 0) return false;
+  uint32_t packed = 0;
+  for (size_t k = 0; k < 2; ++k) {
+    if (nest.strides[k][last] == 1) packed |= 1u << k;
+    if (nest.strides[k][last] != 0 && nest.strides[k][last] != 1) return false;
+    for (size_t axis = 0; axis < last; ++axis)
+      if (nest.strides[k][last] == 1 && nest.strides[k][axis] % elements != 0) return false;
+  }
+  if (packed == 0) return false;
+  Nest<2> packs = nest;
+  packs.dims[last] /= elements;
+  for (size_t k = 0; k < 2; ++k) packs.strides[k][last] *= elements;
+  *walk = walk_of(packs);
+  walk->packed = packed;
+  return true;
+}
+
 /// Calls part(nest, offsets, first) for pieces of a nest that one launch can take; `offsets` are where each
 /// operand's piece begins and `first` is the linear index there.
 template <int n, class Part>
