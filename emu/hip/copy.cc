@@ -262,6 +262,54 @@ EMU_API int hipMemcpy2DAsync(void* to, size_t to_pitch, const void* from, size_t
   return copy_2d_call("hipMemcpy2DAsync", to, to_pitch, from, from_pitch, width, height, kind, stream, false);
 }
 
+namespace {
+
+struct Extent {
+  size_t width, height, depth;
+};
+struct PitchedPointer {
+  void* pointer;
+  size_t pitch, width, height;
+};
+struct Copy3d {
+  void* from_array;
+  Extent from_position;
+  PitchedPointer from;
+  void* to_array;
+  Extent to_position;
+  PitchedPointer to;
+  Extent extent;
+  int kind;
+};
+static_assert(sizeof(Copy3d) == 160);
+
+Side side_of(const PitchedPointer& place, const Extent& position) {
+  const size_t slice = place.pitch * place.height;
+  return {bytes_at(place.pointer) + position.depth * slice + position.height * place.pitch + position.width,
+          place.pitch, slice};
+}
+
+int copy_3d_call(const char* name, const Copy3d* p, StreamHandle stream, bool wait) {
+  return api(name, [&] {
+    require(p != nullptr, hipErrorInvalidValue);
+    require(p->from_array == nullptr && p->to_array == nullptr, hipErrorNotSupported,
+            "there are no arrays here");
+    const Extent& extent = p->extent;
+    if (extent.width == 0 || extent.height == 0 || extent.depth == 0) return;
+    require(extent.width <= p->from.pitch && extent.width <= p->to.pitch, hipErrorInvalidPitchValue,
+            "a row is wider than the pitch");
+    copy(side_of(p->to, p->to_position), side_of(p->from, p->from_position),
+         {extent.width, extent.height, extent.depth}, p->kind, find_stream(stream), wait);
+  });
+}
+
+}  // namespace
+
+EMU_API int hipMemcpy3D(const Copy3d* p) { return copy_3d_call("hipMemcpy3D", p, nullptr, true); }
+EMU_API int hipMemcpy3DAsync(const Copy3d* p, StreamHandle stream) {
+  return copy_3d_call("hipMemcpy3DAsync", p, stream, false);
+}
+
 EMU_API int hipMemset(void* to, int value, size_t bytes) {
   return fill_call("hipMemset", to, static_cast<uint32_t>(value), 1, bytes, nullptr);
 }

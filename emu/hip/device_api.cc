@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Devices, their properties, peers and contexts, versions and errors.
+#include <dlfcn.h>
+
 #include <climits>
 #include <cstdio>
 #include <cstring>
@@ -322,6 +324,14 @@ EMU_API int hipDeviceReset() {
   });
 }
 
+EMU_API int hipDeviceGetLimit(size_t* value, int which) {
+  return api("hipDeviceGetLimit", [&] {
+    require(value != nullptr, hipErrorInvalidValue);
+    require(which == 1 || which == 2, hipErrorUnsupportedLimit, "no such limit");
+    *value = 0;  // neither printing from kernels nor a heap in them
+  });
+}
+
 EMU_API int hipGetDeviceFlags(unsigned* flags) {
   return api("hipGetDeviceFlags", [&] {
     require(flags != nullptr, hipErrorInvalidValue);
@@ -408,6 +418,21 @@ EMU_API int hipDrvGetErrorString(int code, const char** text) {
 EMU_API int hipGetLastError() { return last_error_of_thread(true); }
 EMU_API int hipExtGetLastError() { return last_error_of_thread(true); }
 EMU_API int hipPeekAtLastError() { return last_error_of_thread(false); }
+
+EMU_API int hipGetProcAddress(const char* name, void** function, int, uint64_t, int* status) {
+  return api("hipGetProcAddress", [&] {
+    require(name != nullptr && function != nullptr, hipErrorInvalidValue, "a null pointer");
+    // By this library's own handle, so that no other one's functions are found.
+    Dl_info info;
+    require(dladdr(reinterpret_cast<void*>(&hipGetLastError), &info) != 0, hipErrorNotFound);
+    void* library = dlopen(info.dli_fname, RTLD_LAZY | RTLD_NOLOAD);
+    require(library != nullptr, hipErrorNotFound, "this is no shared library");
+    *function = dlsym(library, name);
+    dlclose(library);
+    if (status != nullptr) *status = *function != nullptr ? 0 : 1;
+    require(*function != nullptr, hipErrorNotFound, name);
+  });
+}
 
 // Contexts: each device has its primary one, whose handle is the device's own.
 EMU_API int hipDevicePrimaryCtxRetain(Device** context, int device) {

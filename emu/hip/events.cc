@@ -196,6 +196,13 @@ EMU_API int hipEventRecord(Event* handle, StreamHandle stream_handle) {
   });
 }
 
+EMU_API int hipEventRecordWithFlags(Event* event, StreamHandle stream, unsigned flags) {
+  if (flags != 0)
+    return api("hipEventRecordWithFlags",
+               [] { throw ApiError(hipErrorNotSupported, "external events are not there"); });
+  return hipEventRecord(event, stream);
+}
+
 EMU_API int hipEventSynchronize(Event* handle) {
   return api("hipEventSynchronize", [&] {
     Event& event = handles<Event>().check(handle);

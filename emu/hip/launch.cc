@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "emu/hip/launch.h"
 
-#include <atomic>
+#include <algorithm>
 #include <cstring>
+#include <mutex>
 
 #include "emu/exec/run.h"
 #include "emu/hip/device.h"
@@ -27,14 +28,21 @@ struct DispatchPacket {
 static_assert(sizeof(DispatchPacket) == 64);
 constexpr uint16_t kPacketKernelDispatch = 2;
 
+// Kernels load arguments in wider pieces than they need; the real runtime's segments are multiples of cache
+// lines.
+constexpr size_t kKernargStep = 64;
+
 // A block in the device's memory for the time of one launch.
 class Scratch {
  public:
-  Scratch(Memory& memory, const void* bytes, size_t size) : memory_(memory), block_(memory.allocate(size)) {
+  Scratch(Memory& memory, const void* bytes, size_t size)
+      : memory_(memory), block_(memory.allocate(room_for(size))) {
     if (block_ == nullptr)
       throw Fault(Fault::Kind::Unsupported, "no device memory is left for a kernel's arguments");
-    std::memcpy(block_, bytes, size);
-    memory.mark_initialized(reinterpret_cast<uint64_t>(block_), size);
+    if (size > 0) std::memcpy(block_, bytes, size);
+    const size_t room = room_for(size);
+    std::memset(static_cast<std::byte*>(block_) + size, 0, room - size);
+    memory.mark_initialized(reinterpret_cast<uint64_t>(block_), room);
   }
   ~Scratch() { memory_.release(block_, true); }
   Scratch(const Scratch&) = delete;
@@ -42,6 +50,9 @@ class Scratch {
   const std::byte* get() const { return static_cast<const std::byte*>(block_); }
 
  private:
+  static size_t room_for(size_t size) {
+    return std::max<size_t>(1, (size + kKernargStep - 1) / kKernargStep) * kKernargStep;
+  }
   Memory& memory_;
   void* block_;
 };
@@ -150,9 +161,7 @@ std::shared_ptr<const KernelCall> make_call(const Function& function, Dim3 grid,
 
 void KernelCall::run() const {
   Memory& memory = device->memory();
-  const std::vector<std::byte> none(1);
-  const Scratch arguments(memory, kernargs.empty() ? none.data() : kernargs.data(),
-                          std::max<size_t>(1, kernargs.size()));
+  const Scratch arguments(memory, kernargs.data(), kernargs.size());
   DispatchPacket packet{};
   packet.header = kPacketKernelDispatch;
   packet.setup = 3;

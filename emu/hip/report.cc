@@ -3,6 +3,7 @@
 
 #include <cinttypes>
 #include <cstdio>
+#include <cstring>
 #include <map>
 #include <mutex>
 
@@ -76,7 +77,10 @@ std::string report_text(const Fault& fault, const Device& device) {
   std::string text = "beeswax_emu: " + std::string(kind_text(fault.kind));
   if (!fault.kernel.empty()) text += " in kernel " + fault.kernel;
   text += format(" on device %d (%s)\n", device.index(), device.chip().name);
-  text += "  what         " + std::string(fault.what()) + "\n";
+  std::string detail = fault.what();
+  if (detail.starts_with(kind_text(fault.kind))) detail.erase(0, std::strlen(kind_text(fault.kind)));
+  if (detail.starts_with(": ")) detail.erase(0, 2);
+  if (!detail.empty()) text += "  what         " + detail + "\n";
   if (fault.address != 0) text += format("  address      0x%" PRIx64 "\n", fault.address);
   if (fault.wave >= 0) {
     text += format("  work-group   (%u, %u, %u)\n", fault.group[0], fault.group[1], fault.group[2]);

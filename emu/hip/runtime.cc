@@ -102,7 +102,7 @@ uint64_t machine_memory() {
   return static_cast<uint64_t>(sysconf(_SC_PHYS_PAGES)) * static_cast<uint64_t>(sysconf(_SC_PAGE_SIZE));
 }
 
-// At exit and at dlclose; the interpreter's own statics must still be there, so it is registered again after
+// At exit; the interpreter's own statics must still be there, so it is registered again after
 // them.
 void at_exit() {
   if (shut_down.exchange(true)) return;

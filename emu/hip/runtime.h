@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The process's devices, pinned memory and settings; made at the first call, taken down at exit or dlclose.
+// The process's devices, pinned memory and settings; made at the first call, taken down at exit.
 #pragma once
 
 #include <memory>
