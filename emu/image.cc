@@ -2,6 +2,8 @@
 // A code object in a device's memory: segments copied, relocations applied, names resolved to addresses.
 #include <elf.h>
 
+#include <algorithm>
+#include <cstdio>
 #include <cstring>
 
 #include "emu/code_object.h"
@@ -41,10 +43,16 @@ Image::Image(std::span<const std::byte> file, const Chip& chip, Memory& memory)
     for (const auto& segment : object.segments) {
       if (!segment.bytes.empty())
         std::memcpy(base_ + segment.address, segment.bytes.data(), segment.bytes.size());
-      if (segment.executable && text_ == nullptr) {
-        text_ = base_ + segment.address;
-        text_bytes_ = segment.bytes.size();
+      if (!segment.executable) continue;
+      // From the first executable byte to the last; there is one such segment in what compilers make.
+      const std::byte* start = base_ + segment.address;
+      const std::byte* end = start + segment.bytes.size();
+      if (text_ != nullptr) {
+        end = std::max(end, text_ + text_bytes_);
+        start = std::min(start, text_);
       }
+      text_ = start;
+      text_bytes_ = static_cast<size_t>(end - start);
     }
     memory.mark_initialized(reinterpret_cast<uint64_t>(base_), bytes_);
     relocate(object);

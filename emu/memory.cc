@@ -42,9 +42,14 @@ void clear(uint64_t address, size_t bytes) {
 std::string near_block(uint64_t address, uint64_t start, size_t bytes, bool live) {
   const std::string block =
       (live ? "an allocation of " : "a freed allocation of ") + std::to_string(bytes) + " bytes";
-  if (address < start) return std::to_string(start - address) + " bytes before " + block;
-  if (address < start + bytes) return std::to_string(address - start) + " bytes inside " + block;
-  return std::to_string(address - start - bytes) + " bytes past the end of " + block;
+  const auto bytes_text = [](uint64_t count) {
+    return std::to_string(count) + (count == 1 ? " byte " : " bytes ");
+  };
+  if (address < start) return bytes_text(start - address) + "before " + block;
+  if (address == start) return "at the start of " + block;
+  if (address < start + bytes) return bytes_text(address - start) + "inside " + block;
+  if (address == start + bytes) return "right past the end of " + block;
+  return bytes_text(address - start - bytes) + "past the end of " + block;
 }
 
 }  // namespace

@@ -40,6 +40,8 @@ TEST(Memory, Descriptions) {
   Memory memory(1 << 24);
   void* block = memory.allocate(4096);
   EXPECT_EQ(memory.describe(at(block) + 4096 + 16), "16 bytes past the end of an allocation of 4096 bytes");
+  EXPECT_EQ(memory.describe(at(block) + 4096), "right past the end of an allocation of 4096 bytes");
+  EXPECT_EQ(memory.describe(at(block)), "at the start of an allocation of 4096 bytes");
   EXPECT_EQ(memory.describe(at(block) - 8), "8 bytes before an allocation of 4096 bytes");
   EXPECT_EQ(memory.describe(at(block) + 10), "10 bytes inside an allocation of 4096 bytes");
   EXPECT_TRUE(memory.release(block));
@@ -100,7 +102,7 @@ TEST(Memory, HostAndPeers) {
   EXPECT_FALSE(one.valid(at(pinned), 101));
   EXPECT_EQ(one.initialized(at(pinned)), nullptr);
   EXPECT_EQ(one.describe(at(pinned) + 101),
-            "1 bytes past the end of an allocation of 100 bytes of pinned host memory");
+            "1 byte past the end of an allocation of 100 bytes of pinned host memory");
   std::vector<int> mine(100);
   const auto address = reinterpret_cast<uint64_t>(mine.data());
   EXPECT_FALSE(one.valid(address, 4));

@@ -1,0 +1,74 @@
+// SPDX-License-Identifier: Apache-2.0
+// HIP's types as they cross the library's edge, and the frame of every exported function.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <stdexcept>
+#include <string>
+
+namespace emu::hip {
+
+enum Error : int {
+#define EMU_ERROR(name, code, text) name = code,
+#include "emu/hip/errors.def"
+};
+
+struct Dim3 {
+  uint32_t x, y, z;
+};
+
+enum CopyKind : int {
+  kHostToHost = 0,
+  kHostToDevice = 1,
+  kDeviceToHost = 2,
+  kDeviceToDevice = 3,
+  kDefault = 4
+};
+
+// Opaque to programs.
+class Stream;
+class Event;
+class Module;
+class Graph;
+class GraphExec;
+struct Function;
+struct GraphNode;
+class Pool;
+using StreamHandle = Stream*;
+
+constexpr auto kLegacyStream = 1, kPerThreadStream = 2;  // handles with a meaning, besides null
+
+/// A call cannot be done: the code for the program, the reason for the log.
+struct ApiError : std::runtime_error {
+  explicit ApiError(Error what_code, const std::string& why = "")
+      : std::runtime_error(why), code(what_code) {}
+  Error code;
+};
+
+inline void require(bool holds, Error code, const char* why = "") {
+  if (!holds) throw ApiError(code, why);
+}
+
+/// What follows every exported function's body: the exception in flight becomes a code, which the thread
+/// remembers.
+Error caught(const char* function) noexcept;
+/// Remembers a code that is returned without an exception.
+Error remember(Error code) noexcept;
+/// False after the library was shut down at the process's end.
+bool alive() noexcept;
+
+template <class Body>
+int api(const char* function, Body body) noexcept {
+  if (!alive()) return hipErrorDeinitialized;
+  try {
+    body();
+    return hipSuccess;
+  } catch (...) {
+    return caught(function);
+  }
+}
+
+}  // namespace emu::hip
+
+#define EMU_API extern "C" __attribute__((visibility("default")))

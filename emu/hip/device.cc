@@ -1,0 +1,185 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "emu/hip/device.h"
+
+#include "emu/hip/report.h"
+#include "emu/hip/runtime.h"
+
+namespace emu::hip {
+namespace {
+
+// Streams that programs hold, of every device.
+std::mutex live_mutex;
+std::set<Stream*> live_streams;
+
+// hipStreamPerThread: one for each thread and device, gone with the thread.
+struct ThreadStreams {
+  std::map<Device*, Stream*> streams;
+  ~ThreadStreams() {
+    if (!alive()) return;
+    for (const auto& [device, stream] : streams) device->destroy_stream(stream);
+  }
+};
+thread_local ThreadStreams thread_streams;
+
+}  // namespace
+
+Device::Device(int index, const Chip& chip, uint64_t memory_bytes, const HostSpace& host)
+    : index_(index), chip_(chip), memory_bytes_(memory_bytes), host_(host) {
+  null_ = std::make_unique<Stream>(*this, 0, 0, true);
+}
+
+Device::~Device() {
+  abandon_streams();
+  const std::lock_guard lock(live_mutex);
+  for (const auto& [handle, stream] : streams_) live_streams.erase(handle);
+}
+
+Memory& Device::memory() {
+  std::call_once(memory_once_, [&] {
+    memory_ = std::make_unique<Memory>(memory_bytes_, &host_);
+    ready_memory_.store(memory_.get());
+  });
+  return *memory_;
+}
+
+bool Device::contains(uint64_t address) const {
+  const Memory* memory = ready_memory_.load();
+  return memory != nullptr && memory->contains(address);
+}
+
+Ticket Device::submit(Stream& stream, Work work, std::vector<Ticket> waits) {
+  const std::lock_guard lock(order_);
+  if (stream.is_null()) {
+    for (const auto& [handle, other] : streams_)
+      if (other->blocking()) waits.push_back(other->last());
+  } else if (stream.blocking()) {
+    waits.push_back(null_->last());
+  }
+  std::erase_if(waits, [](const Ticket& ticket) { return ticket->done(); });
+  return stream.push(std::move(work), std::move(waits));
+}
+
+void Device::perform(const Work& work) {
+  if (failure_.load() != hipSuccess) return;
+  try {
+    work();
+  } catch (const Fault& fault) {
+    fail(fault);
+  } catch (const std::exception& error) {
+    fail(Fault(Fault::Kind::Unsupported, error.what()));
+  }
+}
+
+void Device::fail(const Fault& fault) {
+  const bool address = fault.kind == Fault::Kind::OutOfBounds || fault.kind == Fault::Kind::UseAfterFree;
+  const std::lock_guard lock(report_mutex_);
+  if (failure_.load() != hipSuccess) return;
+  report_ = report_text(fault, *this);
+  if (!Runtime::get().settings().silent) print_report(report_);
+  failure_.store(address ? hipErrorIllegalAddress : hipErrorLaunchFailure);
+}
+
+std::string Device::last_report() const {
+  const std::lock_guard lock(report_mutex_);
+  return report_;
+}
+
+void Device::check() const {
+  const Error failure = failure_.load();
+  if (failure != hipSuccess) throw ApiError(failure, "an earlier kernel stopped the device");
+}
+
+Stream* Device::create_stream(unsigned flags, int priority) {
+  auto stream = std::make_unique<Stream>(*this, flags, priority);
+  Stream* handle = stream.get();
+  const std::lock_guard lock(order_);
+  streams_[handle] = std::move(stream);
+  const std::lock_guard live_lock(live_mutex);
+  live_streams.insert(handle);
+  return handle;
+}
+
+void Device::destroy_stream(Stream* handle) {
+  {
+    const std::lock_guard lock(live_mutex);
+    live_streams.erase(handle);
+  }
+  // What it still has to do is done before it goes; others may wait for it meanwhile.
+  handle->last()->wait();
+  std::unique_ptr<Stream> stream;
+  const std::lock_guard lock(order_);
+  if (const auto found = streams_.find(handle); found != streams_.end()) {
+    stream = std::move(found->second);
+    streams_.erase(found);
+  }
+}
+
+std::vector<Ticket> Device::pending() {
+  const std::lock_guard lock(order_);
+  std::vector<Ticket> tickets{null_->last()};
+  for (const auto& [handle, stream] : streams_) tickets.push_back(stream->last());
+  return tickets;
+}
+
+void Device::synchronize() {
+  for (const Ticket& ticket : pending()) ticket->wait();
+}
+
+void* Device::allocate(size_t bytes) {
+  void* block = memory().allocate(bytes);
+  if (block == nullptr)
+    throw ApiError(hipErrorOutOfMemory, std::to_string(bytes) + " bytes wanted, " +
+                                            std::to_string(memory().capacity() - memory().used()) + " free");
+  const std::lock_guard lock(blocks_mutex_);
+  blocks_.insert(block);
+  return block;
+}
+
+bool Device::disown(void* block) {
+  const std::lock_guard lock(blocks_mutex_);
+  return blocks_.erase(block) == 1;
+}
+
+bool Device::release(void* block) { return disown(block) && memory().release(block); }
+
+void Device::reset() {
+  synchronize();
+  std::set<void*> blocks;
+  {
+    const std::lock_guard lock(blocks_mutex_);
+    blocks.swap(blocks_);
+  }
+  for (void* block : blocks) memory().release(block);
+  failure_.store(hipSuccess);
+}
+
+bool Device::add_peer(int device) {
+  const std::lock_guard lock(blocks_mutex_);
+  return peers_.insert(device).second;
+}
+
+bool Device::remove_peer(int device) {
+  const std::lock_guard lock(blocks_mutex_);
+  return peers_.erase(device) == 1;
+}
+
+void Device::abandon_streams() {
+  null_->abandon();
+  for (const auto& [handle, stream] : streams_) stream->abandon();
+}
+
+Stream& find_stream(StreamHandle handle) {
+  Device& device = Runtime::get().current();
+  const auto number = reinterpret_cast<uintptr_t>(handle);
+  if (number == 0 || number == kLegacyStream) return device.null_stream();
+  if (number == kPerThreadStream) {
+    Stream*& stream = thread_streams.streams[&device];
+    if (stream == nullptr) stream = device.create_stream(0, 0);
+    return *stream;
+  }
+  const std::lock_guard lock(live_mutex);
+  require(live_streams.contains(handle), hipErrorInvalidHandle, "no such stream");
+  return *handle;
+}
+
+}  // namespace emu::hip

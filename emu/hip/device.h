@@ -1,0 +1,90 @@
+// SPDX-License-Identifier: Apache-2.0
+// One device: its memory, its streams and the rules between them, and the fault that stopped it.
+#pragma once
+
+#include <atomic>
+#include <map>
+#include <memory>
+#include <mutex>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "emu/chips.h"
+#include "emu/exec/run.h"
+#include "emu/hip/stream.h"
+#include "emu/memory.h"
+
+namespace emu::hip {
+
+class Device {
+ public:
+  Device(int index, const Chip& chip, uint64_t memory_bytes, const HostSpace& host);
+  ~Device();
+
+  int index() const { return index_; }
+  const Chip& chip() const { return chip_; }
+  uint64_t memory_bytes() const { return memory_bytes_; }
+  /// Reserved at the first use.
+  Memory& memory();
+  /// Whether the address lies in this device's range.
+  bool contains(uint64_t address) const;
+
+  /// Appends work to a stream of this device, after what HIP orders before it: the null stream and blocking
+  /// streams wait for each other.
+  Ticket submit(Stream& stream, Work work, std::vector<Ticket> waits = {});
+  /// Runs work on a worker; a Fault is reported and stops the device.
+  void perform(const Work& work);
+
+  Stream& null_stream() { return *null_; }
+  Stream* create_stream(unsigned flags, int priority);
+  void destroy_stream(Stream* stream);
+  /// Null, a number with a meaning, or a handle; the stream may be another device's.
+  void synchronize();
+  /// Every stream's newest ticket.
+  std::vector<Ticket> pending();
+
+  /// Throws the error that stopped this device.
+  void check() const;
+  Error failure() const { return failure_.load(); }
+  void fail(const Fault& fault);
+  std::string last_report() const;
+  /// Waits, frees what programs allocated, and forgets the failure.
+  void reset();
+
+  /// Blocks that programs own. Throws hipErrorOutOfMemory.
+  void* allocate(size_t bytes);
+  /// False when it is none.
+  bool release(void* block);
+  /// The program owns the block no more, though its memory is still there. False when it did not own it.
+  bool disown(void* block);
+
+  /// Devices whose memory kernels here may touch. False when nothing changes.
+  bool add_peer(int device);
+  bool remove_peer(int device);
+
+  void abandon_streams();
+
+ private:
+  const int index_;
+  const Chip& chip_;
+  const uint64_t memory_bytes_;
+  const HostSpace& host_;
+  std::once_flag memory_once_;
+  std::unique_ptr<Memory> memory_;
+  std::atomic<Memory*> ready_memory_{nullptr};
+  std::mutex order_;  // of submissions, and guards streams_
+  std::unique_ptr<Stream> null_;
+  std::map<Stream*, std::unique_ptr<Stream>> streams_;
+  std::atomic<Error> failure_{hipSuccess};
+  mutable std::mutex report_mutex_;
+  std::string report_;
+  std::mutex blocks_mutex_;
+  std::set<void*> blocks_;
+  std::set<int> peers_;  // guarded by blocks_mutex_
+};
+
+/// A stream by its handle, for the calling thread's device.
+Stream& find_stream(StreamHandle handle);
+
+}  // namespace emu::hip

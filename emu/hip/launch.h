@@ -1,0 +1,43 @@
+// SPDX-License-Identifier: Apache-2.0
+// Launching a kernel: arguments into a kernarg segment, hidden arguments by the metadata, checks, the run.
+#pragma once
+
+#include <cstddef>
+#include <memory>
+#include <vector>
+
+#include "emu/code_object.h"
+#include "emu/hip/abi.h"
+#include "emu/hip/stream.h"
+
+namespace emu::hip {
+
+/// A kernel as programs hold it. Lives as long as its module.
+struct Function {
+  std::shared_ptr<const Image> image;
+  const Kernel* kernel;
+  Device* device;
+};
+
+/// One launch, ready to run any number of times.
+struct KernelCall {
+  std::shared_ptr<const Image> image;
+  const Kernel* kernel;
+  Device* device;
+  Dim3 grid, block;
+  uint32_t dynamic_lds;
+  std::vector<std::byte> kernargs;
+  const void* function;  // the handle it was launched by
+  void run() const;
+};
+
+/// Throws ApiError for sizes that cannot be launched. Exactly one of params and extra may be given; both null
+/// for a kernel without arguments.
+std::shared_ptr<const KernelCall> make_call(const Function& function, Dim3 grid, Dim3 block,
+                                            uint32_t dynamic_lds, void** params, void** extra);
+
+/// Launches on the stream, whose device must be the function's.
+void launch(const Function& function, Dim3 grid, Dim3 block, size_t dynamic_lds, Stream& stream,
+            void** params, void** extra, const void* handle);
+
+}  // namespace emu::hip

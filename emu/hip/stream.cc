@@ -1,0 +1,122 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "emu/hip/stream.h"
+
+#include <chrono>
+
+#include "emu/hip/device.h"
+#include "emu/hip/runtime.h"
+
+namespace emu::hip {
+namespace {
+
+std::mutex hurry_mutex;
+std::condition_variable hurry_wake;
+int hurried = 0;
+
+thread_local bool is_worker = false;
+
+// Gives the host time to show that it did not wait; ends at once when somebody waits.
+void dawdle(uint64_t microseconds) {
+  if (microseconds == 0) return;
+  std::unique_lock lock(hurry_mutex);
+  hurry_wake.wait_for(lock, std::chrono::microseconds(microseconds), [] { return hurried > 0; });
+}
+
+}  // namespace
+
+Hurry::Hurry() {
+  const std::lock_guard lock(hurry_mutex);
+  ++hurried;
+  hurry_wake.notify_all();
+}
+
+Hurry::~Hurry() {
+  const std::lock_guard lock(hurry_mutex);
+  --hurried;
+}
+
+bool on_worker() { return is_worker; }
+
+void Completion::wait() const {
+  if (done()) return;
+  const Hurry hurry;
+  wait_quietly();
+}
+
+Stream::Stream(Device& device, unsigned flags, int priority, bool null_stream)
+    : device_(device),
+      flags_(flags),
+      priority_(priority),
+      null_(null_stream),
+      last_(std::make_shared<Completion>()) {
+  last_->finish();
+}
+
+Stream::~Stream() {
+  {
+    const std::lock_guard lock(mutex_);
+    stopping_ = true;
+    wake_.notify_all();
+  }
+  const Hurry hurry;
+  if (worker_.joinable()) worker_.join();
+}
+
+Ticket Stream::push(Work work, std::vector<Ticket> waits) {
+  const std::lock_guard lock(mutex_);
+  auto ticket = std::make_shared<Completion>();
+  if (stopping_) {
+    ticket->finish();
+    return ticket;
+  }
+  tasks_.push_back({std::move(work), std::move(waits), ticket});
+  last_ = ticket;
+  // A stream that is never used costs no thread.
+  if (!worker_.joinable()) worker_ = std::thread([this] { loop(); });
+  wake_.notify_one();
+  return ticket;
+}
+
+Ticket Stream::last() const {
+  const std::lock_guard lock(mutex_);
+  return last_;
+}
+
+void Stream::abandon() {
+  std::deque<Task> dropped;
+  {
+    const std::lock_guard lock(mutex_);
+    stopping_ = true;
+    dropped.swap(tasks_);
+    wake_.notify_all();
+  }
+  for (Task& task : dropped) task.done->finish();
+  const Hurry hurry;
+  if (!worker_.joinable()) return;
+  if (worker_.get_id() == std::this_thread::get_id()) {
+    worker_.detach();  // exit() was called inside a host function
+  } else {
+    worker_.join();
+  }
+}
+
+void Stream::loop() {
+  is_worker = true;
+  for (;;) {
+    Task task;
+    {
+      std::unique_lock lock(mutex_);
+      wake_.wait(lock, [&] { return stopping_ || !tasks_.empty(); });
+      if (tasks_.empty()) return;
+      task = std::move(tasks_.front());
+      tasks_.pop_front();
+    }
+    for (const Ticket& wait : task.waits) wait->wait_quietly();
+    dawdle(Runtime::get().settings().delay_us);
+    if (task.work) device_.perform(task.work);
+    task.work = nullptr;  // what it holds is gone before anybody hears that it is done
+    task.done->finish();
+  }
+}
+
+}  // namespace emu::hip

@@ -1,0 +1,99 @@
+// SPDX-License-Identifier: Apache-2.0
+// Streams: each has a worker thread that does its tasks in order. A task first waits for tickets of other
+// streams; tickets are always older than the task, so nothing waits in a circle.
+#pragma once
+
+#include <atomic>
+#include <condition_variable>
+#include <cstdint>
+#include <deque>
+#include <functional>
+#include <memory>
+#include <mutex>
+#include <thread>
+#include <vector>
+
+#include "emu/hip/abi.h"
+
+namespace emu::hip {
+
+class Device;
+class Capture;
+
+/// Is done once.
+class Completion {
+ public:
+  bool done() const { return done_.load(std::memory_order_acquire) != 0; }
+  void finish() {
+    done_.store(1, std::memory_order_release);
+    done_.notify_all();
+  }
+  /// For host threads: while one waits, no worker dawdles.
+  void wait() const;
+  /// For workers.
+  void wait_quietly() const { done_.wait(0, std::memory_order_acquire); }
+
+ private:
+  std::atomic<uint32_t> done_{0};
+};
+using Ticket = std::shared_ptr<Completion>;
+using Work = std::function<void()>;
+
+class Stream {
+ public:
+  static constexpr unsigned kNonBlocking = 1;
+
+  Stream(Device& device, unsigned flags, int priority, bool null_stream = false);
+  /// Waits for what was asked for.
+  ~Stream();
+  Stream(const Stream&) = delete;
+  Stream& operator=(const Stream&) = delete;
+
+  Device& device() const { return device_; }
+  unsigned flags() const { return flags_; }
+  int priority() const { return priority_; }
+  bool is_null() const { return null_; }
+  bool blocking() const { return (flags_ & kNonBlocking) == 0; }
+
+  /// Appends a task; only Device::submit calls this, under its lock.
+  Ticket push(Work work, std::vector<Ticket> waits);
+  /// The ticket of the newest task; done when there was none.
+  Ticket last() const;
+  /// Forgets what has not begun, and ends the worker. Its tickets count as done.
+  void abandon();
+
+  /// The capture this stream takes part in, if any; guarded by the capture lock (graph.cc).
+  std::shared_ptr<Capture> capture;
+  std::vector<GraphNode*> capture_tail;
+
+ private:
+  struct Task {
+    Work work;
+    std::vector<Ticket> waits;
+    Ticket done;
+  };
+  void loop();
+
+  Device& device_;
+  const unsigned flags_;
+  const int priority_;
+  const bool null_;
+  mutable std::mutex mutex_;
+  std::condition_variable wake_;
+  std::deque<Task> tasks_;
+  Ticket last_;
+  bool stopping_ = false;
+  std::thread worker_;
+};
+
+/// While one lives, workers do not dawdle (BEESWAX_EMU_DELAY).
+class Hurry {
+ public:
+  Hurry();
+  ~Hurry();
+};
+
+/// Whether the calling thread is some stream's worker.
+bool on_worker();
+
+}  // namespace emu::hip

@@ -1,0 +1,104 @@
+// SPDX-License-Identifier: Apache-2.0
+// The shared library as others load it: opened under AMD's names, used, closed and opened again; counters at
+// the end.
+#include <dlfcn.h>
+#include <gtest/gtest.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cstdlib>
+#include <fstream>
+#include <iterator>
+#include <stdexcept>
+#include <string>
+#include <vector>
+
+#include "emu/support/compile.h"
+
+using namespace emu::test;
+
+namespace {
+
+constexpr const char* kSource = R"(
+extern "C" __global__ void triple(int* x) { x[global_x()] *= 3; }
+)";
+
+class Library {
+ public:
+  explicit Library(const std::string& name)
+      : handle_(dlopen((std::string(BW_BINARY_DIR) + "/lib-hip/" + name).c_str(), RTLD_NOW | RTLD_LOCAL)) {
+    if (handle_ == nullptr) throw std::runtime_error(dlerror());
+  }
+  template <class... Arguments>
+  int call(const char* name, Arguments... arguments) const {
+    void* function = dlsym(handle_, name);
+    if (function == nullptr) throw std::runtime_error(dlerror());
+    return reinterpret_cast<int (*)(Arguments...)>(function)(arguments...);
+  }
+
+ private:
+  void* handle_;
+};
+
+int run_triple(const Library& hip) {
+  const auto code = compile(kSource, "gfx1030");
+  void *module = nullptr, *function = nullptr;
+  int* block = nullptr;
+  std::vector<int> values(128, 7);
+  EXPECT_EQ(hip.call("hipModuleLoadData", &module, static_cast<const void*>(code.data())), 0);
+  EXPECT_EQ(hip.call("hipModuleGetFunction", &function, module, "triple"), 0);
+  EXPECT_EQ(hip.call("hipMalloc", &block, size_t{512}), 0);
+  EXPECT_EQ(hip.call("hipMemcpy", static_cast<void*>(block), static_cast<const void*>(values.data()),
+                     size_t{512}, 1),
+            0);
+  void* params[] = {&block};
+  EXPECT_EQ(hip.call("hipModuleLaunchKernel", function, 2u, 1u, 1u, 64u, 1u, 1u, 0u,
+                     static_cast<void*>(nullptr), &params[0], static_cast<void**>(nullptr)),
+            0);
+  EXPECT_EQ(hip.call("hipMemcpy", static_cast<void*>(values.data()), static_cast<const void*>(block),
+                     size_t{512}, 2),
+            0);
+  // Nothing is freed: the end of the process ends everything.
+  return values[127];
+}
+
+// What a program does that loads the library under this name. Returns when it has ended, with its exit code.
+int in_a_process(const std::string& name, const std::string& major, const std::string& counters) {
+  const pid_t child = fork();
+  if (child == 0) {
+    setenv("BEESWAX_EMU_DEVICES", "gfx1030", 1);
+    setenv("BEESWAX_EMU_COUNTERS", counters.c_str(), 1);
+    const Library hip(name);
+    int version = 0;
+    EXPECT_EQ(hip.call("hipRuntimeGetVersion", &version), 0);
+    EXPECT_EQ(std::to_string(version / 10000000), major) << "whose conventions: by the name it was opened by";
+    void* found = nullptr;
+    EXPECT_EQ(
+        hip.call("hipGetProcAddress", "hipMalloc", &found, 600, uint64_t{0}, static_cast<int*>(nullptr)), 0);
+    EXPECT_NE(found, nullptr);
+    EXPECT_EQ(run_triple(hip), 21);
+    std::exit(testing::Test::HasFailure() ? 1 : 0);
+  }
+  int status = 0;
+  if (waitpid(child, &status, 0) != child || !WIFEXITED(status)) return -1;
+  return WEXITSTATUS(status);
+}
+
+TEST(Load, UnderEachName) {
+  EMU_NEEDS_CLANG();
+  for (const std::string major : {"5", "6", "7"}) {
+    const TemporaryFile counters(".json", {});
+    ASSERT_EQ(in_a_process("libamdhip64.so." + major, major, counters.path()), 0);
+    std::ifstream file(counters.path());
+    const std::string json{std::istreambuf_iterator<char>(file), {}};
+    // Two groups of 64 work-items, each of two waves of 32; a load and a store in each.
+    for (const char* part :
+         {"\"chip\": \"gfx1030\", \"kernel\": \"triple\"", "\"launches\": 1", "\"groups\": 2", "\"waves\": 4",
+          "\"global_read_bytes\": 512", "\"global_write_bytes\": 512"})
+      EXPECT_NE(json.find(part), std::string::npos) << part << "\n" << json;
+    EXPECT_EQ(std::count(json.begin(), json.end(), '{'), std::count(json.begin(), json.end(), '}'));
+  }
+}
+
+}  // namespace
