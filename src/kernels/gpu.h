@@ -93,6 +93,26 @@ BW_DEVICE T shuffle_down(T value, uint32_t delta, uint32_t width = kWave) {
   return shuffle(value, (lane() & (width - 1)) + delta < width ? from : lane());
 }
 
+/// The same bits as a value that compilers know nothing of: what was made of it before is made again rather than kept
+/// in registers. For types of whole words.
+template <class T>
+BW_DEVICE T renewed(const T& value) {
+  static_assert(sizeof(T) % 4 == 0);
+  uint32_t words[sizeof(T) / 4];
+  __builtin_memcpy(words, &value, sizeof(T));
+#pragma unroll
+  for (uint32_t& word : words) {
+#if BW_AMD
+    __asm__ volatile("" : "+v"(word));
+#else
+    __asm__ volatile("" : "+r"(word));
+#endif
+  }
+  T out;
+  __builtin_memcpy(&out, words, sizeof(T));
+  return out;
+}
+
 /// Atomics on global or shared memory, relaxed, seen by the whole device.
 template <class T>
 BW_DEVICE T atomic_add(T* at, T value) {
