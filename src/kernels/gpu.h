@@ -18,6 +18,16 @@
 
 #define BW_KERNEL(threads) \
   extern "C" __attribute__((global)) __attribute__((launch_bounds(threads))) __attribute__((used)) void
+// The same for kernels that keep much in registers: they may have all that a block can get, where compilers would
+// rather spill for the sake of more blocks side by side.
+#define BW_KERNEL_OF_REGISTERS(threads) \
+  extern "C" __attribute__((global)) __attribute__((launch_bounds(threads, 1))) __attribute__((used)) void
+// Hides from the compiler what it knows of a 32-bit variable.
+#if BW_AMD
+#define BW_HIDE_WORD(word) __asm__ volatile("" : "+v"(word))
+#else
+#define BW_HIDE_WORD(word) __asm__ volatile("" : "+r"(word))
+#endif
 #define BW_SHARED __attribute__((shared))
 #define BW_DEVICE __attribute__((device)) static inline __attribute__((always_inline))
 #define BW_DEVICE_MEMBER __attribute__((device)) inline __attribute__((always_inline))
@@ -91,26 +101,6 @@ template <class T>
 BW_DEVICE T shuffle_down(T value, uint32_t delta, uint32_t width = kWave) {
   const uint32_t from = lane() + delta;
   return shuffle(value, (lane() & (width - 1)) + delta < width ? from : lane());
-}
-
-/// The same bits as a value that compilers know nothing of: what was made of it before is made again rather than kept
-/// in registers. For types of whole words.
-template <class T>
-BW_DEVICE T renewed(const T& value) {
-  static_assert(sizeof(T) % 4 == 0);
-  uint32_t words[sizeof(T) / 4];
-  __builtin_memcpy(words, &value, sizeof(T));
-#pragma unroll
-  for (uint32_t& word : words) {
-#if BW_AMD
-    __asm__ volatile("" : "+v"(word));
-#else
-    __asm__ volatile("" : "+r"(word));
-#endif
-  }
-  T out;
-  __builtin_memcpy(&out, words, sizeof(T));
-  return out;
 }
 
 /// Atomics on global or shared memory, relaxed, seen by the whole device.

@@ -52,7 +52,7 @@ BW_DEVICE void norm_apply(const RowsApplyArgs& args) {
 }
 
 #define BW_NORM_IN(infix, threads, S, name)                              \
-  BW_KERNEL(threads) norm_##infix##name(RowsArgs args) {                 \
+  BW_KERNEL_OF_REGISTERS(threads) norm_##infix##name(RowsArgs args) {                 \
     BW_SHARED static Compute<S> partials[2][threads / kChunkThreads];    \
     norm_rows<S, threads>(args, partials);                               \
   }

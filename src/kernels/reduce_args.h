@@ -131,4 +131,30 @@ struct RowsApplyArgs {
   double eps;
 };
 
+// Running sums.
+inline constexpr int kScanThreads = 256;
+inline constexpr uint32_t kScanOwn = 8;                            // neighbouring elements of a thread
+inline constexpr uint32_t kScanPiece = 2 * kScanThreads * kScanOwn;  // of a row that several blocks share
+/// Dense rows; where `carries` is given, a unit is a piece of kScanPiece elements, and carries[row * chunks + c] is the
+/// sum of the row up to and with its chunk c of kChunk elements.
+struct ScanRowsArgs {
+  const void* x;
+  void* y;
+  const void* carries;
+  uint32_t units;
+  Divisor pieces;
+  uint32_t chunks;
+  uint32_t width_log2;
+  uint32_t packs;
+  int64_t n;
+};
+/// A thread adds down a column: of `columns` neighbours in each of the outer blocks of n.
+struct ScanColumnsArgs {
+  const void* x;
+  void* y;
+  uint32_t units;  // columns of all outer blocks
+  Divisor columns;
+  int64_t n;
+};
+
 }  // namespace beeswax::gpu

@@ -8,6 +8,20 @@
 
 namespace beeswax::gpu {
 
+/// The same bits as a value that compilers know nothing of: what was made of it before is made again rather than kept
+/// in registers. For types of whole words.
+template <class T>
+BW_DEVICE T renewed(const T& value) {
+  static_assert(sizeof(T) % 4 == 0);
+  uint32_t words[sizeof(T) / 4];
+  __builtin_memcpy(words, &value, sizeof(T));
+#pragma unroll
+  for (uint32_t& word : words) BW_HIDE_WORD(word);
+  T out;
+  __builtin_memcpy(&out, words, sizeof(T));
+  return out;
+}
+
 template <class S, int threads>
 struct RegisterRow {
   using A = Compute<S>;
@@ -77,7 +91,8 @@ struct RegisterRow {
 #pragma unroll
       for (uint32_t j = 0; j < kOwnLanes; ++j) {
         const A value = f(after(static_cast<A>(in.v[j]), lanes[j]));
-        lanes[j] = Joint::combine(lanes[j], i + j < count ? value : Joint::template none<A>());
+        const bool exists = kPacksOnly ? i < count : i + j < count;
+        lanes[j] = Joint::combine(lanes[j], exists ? value : Joint::template none<A>());
       }
     });
     const A all = join_packed<Joint>(lanes, width);

@@ -64,7 +64,7 @@ BW_DEVICE void softmax_apply(const RowsApplyArgs& args) {
 }
 
 #define BW_SOFTMAX_IN(infix, threads, S, name)                               \
-  BW_KERNEL(threads) softmax_##infix##name(RowsArgs args) {                  \
+  BW_KERNEL_OF_REGISTERS(threads) softmax_##infix##name(RowsArgs args) {                  \
     BW_SHARED static Compute<S> partials[2][threads / kChunkThreads];        \
     softmax_rows<S, threads>(args, partials);                                \
   }

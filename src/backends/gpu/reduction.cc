@@ -44,6 +44,7 @@ struct Pass {
   const std::byte* centers;
   std::byte* y;
   int64_t result_bytes;
+  const Kernel* kernel;  // null: the row's own
 };
 
 void rows_pass(Gpu& gpu, const Pass& pass, const ReduceView& view, bool split) {
@@ -67,7 +68,8 @@ void rows_pass(Gpu& gpu, const Pass& pass, const ReduceView& view, bool split) {
     args.centers = pass.centers == nullptr ? nullptr : pass.centers + first * compute_bytes;
     args.outer = walk_of(part);
     args.units = static_cast<uint32_t>(part.count * per_row);
-    gpu.launch(kernel_of(gpu, pass.row, view.dtype, false), {{blocks_for(args.units, in_block), 1, 1}, kReduceThreads, 0},
+    const Kernel& kernel = pass.kernel != nullptr ? *pass.kernel : kernel_of(gpu, pass.row, view.dtype, false);
+    gpu.launch(kernel, {{blocks_for(args.units, in_block), 1, 1}, kReduceThreads, 0},
                args);
   });
 }
@@ -150,7 +152,8 @@ bool rounds_apart(const Gpu& gpu, const ReduceView& view) {
   return compute_dtype(view.dtype) != view.dtype && needs_more(gpu, view);
 }
 
-void reduce_view(Gpu& gpu, ReduceOp op, const ReduceView& view, Finish finish, std::byte* y, const std::byte* centers) {
+void reduce_view(Gpu& gpu, ReduceOp op, const ReduceView& view, Finish finish, std::byte* y,
+                 const std::byte* centers, const Kernel* mapping) {
   const int row = static_cast<int>(op);
   const DType compute = compute_dtype(view.dtype);
   const int64_t size = bytes_of(compute);
@@ -164,7 +167,8 @@ void reduce_view(Gpu& gpu, ReduceOp op, const ReduceView& view, Finish finish, s
   const uint32_t last_flags = (finish == Finish::None ? 0 : kReduceFinishes) | (wide ? kReduceWide : 0);
   const auto one_pass = [&](const ReduceView& from, uint32_t flags, bool split, std::byte* to) {
     const bool in_compute = (flags & kReduceWide) != 0;
-    const Pass pass{row, flags, view.n(), centers, to, in_compute ? size : bytes_of(from.dtype)};
+    const Pass pass{row, flags, view.n(), centers, to, in_compute ? size : bytes_of(from.dtype),
+                    (flags & kReduceMaps) != 0 ? mapping : nullptr};
     if (from.columns > 1) {
       columns_pass(gpu, pass, from);
     } else {
@@ -195,7 +199,7 @@ void reduce_view(Gpu& gpu, ReduceOp op, const ReduceView& view, Finish finish, s
 
 void chunk_sums(Gpu& gpu, const ReduceView& rows, std::byte* y) {
   const Pass pass{static_cast<int>(ReduceOp::Sum), kReduceWide | kReduceMaps,     rows.n(), nullptr,
-                  y,                               bytes_of(compute_dtype(rows.dtype))};
+                  y,                               bytes_of(compute_dtype(rows.dtype)), nullptr};
   rows_pass(gpu, pass, rows, true);
 }
 
