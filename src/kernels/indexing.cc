@@ -3,6 +3,7 @@
 //   floors: bytes of ids, elements read and elements written over the bandwidth of memory; elements that lie
 //   alone cost a sector of 32 bytes each
 #include "kernels/ids.h"
+#include "kernels/wave.h"
 
 namespace beeswax::gpu {
 

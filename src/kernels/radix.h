@@ -3,7 +3,8 @@
 // (wave * n + round) * kWave + lane: a wave takes a run of n * kWave elements, in rounds of neighbours.
 #pragma once
 
-#include "kernels/gpu.h"
+#include "kernels/wave.h"
+#include "tables/index_limits.h"
 
 namespace beeswax::gpu {
 
@@ -46,8 +47,6 @@ BW_DEVICE WaveMask same_digit(uint32_t digit) {
   }
   return mask;
 }
-BW_DEVICE uint32_t bits_in(uint32_t mask) { return static_cast<uint32_t>(__builtin_popcount(mask)); }
-BW_DEVICE uint32_t bits_in(uint64_t mask) { return static_cast<uint32_t>(__builtin_popcountll(mask)); }
 
 /// The number of this thread's element `round` in the tile.
 template <int n>
@@ -55,10 +54,10 @@ BW_DEVICE uint32_t tile_index(int round) {
   return (thread() / kWave * n + static_cast<uint32_t>(round)) * kWave + lane();
 }
 
-/// place[k]: where the tile's stable order by digit puts the element of round k. Returns where the elements
-/// with the digit thread() begin. Begins and ends with barriers around its use of `counts`.
-template <int n>
-BW_DEVICE uint32_t tile_places(const uint32_t (&digit)[n], uint32_t (&place)[n], TileCounts& counts) {
+/// place[k]: where the tile's stable order by digit(k) puts the element of round k. Returns where the
+/// elements with the digit thread() begin. Begins and ends with barriers around its use of `counts`.
+template <int n, class Digit>
+BW_DEVICE uint32_t tile_places(Digit digit, uint32_t (&place)[n], TileCounts& counts) {
   static_assert(kSortThreads == kDigits);
   const uint32_t wave = thread() / kWave;
   const uint32_t t = thread();
@@ -69,11 +68,11 @@ BW_DEVICE uint32_t tile_places(const uint32_t (&digit)[n], uint32_t (&place)[n],
   const WaveMask below = (WaveMask{1} << lane()) - 1;
 #pragma unroll
   for (int k = 0; k < n; ++k) {
-    const WaveMask same = same_digit(digit[k]);
+    const WaveMask same = same_digit(digit(k));
     const uint32_t before = bits_in(static_cast<WaveMask>(same & below));
-    place[k] = counts.of_wave[wave][digit[k]] + before;
+    place[k] = counts.of_wave[wave][digit(k)] + before;
     wave_barrier();
-    if (before == 0) counts.of_wave[wave][digit[k]] += bits_in(same);
+    if (before == 0) counts.of_wave[wave][digit(k)] += bits_in(same);
     wave_barrier();
   }
   barrier();
@@ -89,7 +88,7 @@ BW_DEVICE uint32_t tile_places(const uint32_t (&digit)[n], uint32_t (&place)[n],
   for (int w = 0; w < kSortWaves; ++w) counts.of_wave[w][t] += begin;
   barrier();
 #pragma unroll
-  for (int k = 0; k < n; ++k) place[k] += counts.of_wave[wave][digit[k]];
+  for (int k = 0; k < n; ++k) place[k] += counts.of_wave[wave][digit(k)];
   barrier();
   return begin;
 }

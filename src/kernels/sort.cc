@@ -87,7 +87,7 @@ BW_DEVICE void sort_row(const SortArgs& args, RowShared<Key, n>& shared) {
   const uint32_t row = block();
   const int64_t from = row_offset(args, row);
   Key key[n];
-  uint32_t id[n], digit[n], place[n];
+  uint32_t id[n], place[n];
 #pragma unroll
   for (int k = 0; k < n; ++k) {
     id[k] = tile_index<n>(k);
@@ -97,8 +97,9 @@ BW_DEVICE void sort_row(const SortArgs& args, RowShared<Key, n>& shared) {
   }
 #pragma unroll 1
   for (uint32_t shift = 0; shift < args.bits; shift += 8) {
-#pragma unroll
-    for (int k = 0; k < n; ++k) digit[k] = static_cast<uint32_t>(key[k] >> shift) & (kDigits - 1);
+    const auto digit = [&](int k) __attribute__((always_inline)) {
+      return static_cast<uint32_t>(key[k] >> shift) & (kDigits - 1);
+    };
     tile_places(digit, place, shared.counts);
 #pragma unroll
     for (int k = 0; k < n; ++k) shared.keys[place[k]] = key[k];

@@ -4,6 +4,7 @@
 #pragma once
 
 #include "kernels/args.h"
+#include "tables/index_limits.h"
 
 namespace beeswax::gpu {
 

@@ -75,13 +75,15 @@ BW_DEVICE void radix_place(const RadixArgs& args, PlaceShared<Key>& shared) {
   const Tile<Key> tile(args);
   const Key* keys = static_cast<const Key*>(args.keys) + tile.base;
   Key key[n];
-  uint32_t digit[n], place[n], to[n];
+  uint32_t place[n], to[n];
 #pragma unroll
   for (int k = 0; k < n; ++k) {
     key[k] = static_cast<Key>(~Key{0});  // past the end: after all others
     if (tile_index<n>(k) < tile.count) key[k] = keys[tile_index<n>(k)];
-    digit[k] = static_cast<uint32_t>(key[k] >> args.shift) & (kDigits - 1);
   }
+  const auto digit = [&](int k) __attribute__((always_inline)) {
+    return static_cast<uint32_t>(key[k] >> args.shift) & (kDigits - 1);
+  };
   const uint32_t begin = tile_places(digit, place, shared.counts);
   const int64_t of_digit = static_cast<int64_t>(tile.row) * kDigits + thread();
   shared.base[thread()] = sum_before(args.totals[of_digit], shared.counts.sums) +

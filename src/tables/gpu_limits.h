@@ -25,20 +25,6 @@ constexpr int map_unroll(int narrowest, int widest) {
 /// Elements that a thread of a strided kernel makes, a block's width apart.
 inline constexpr int kStridedElements = 4;
 
-/// Elements that a thread of an indexing kernel moves, a block's width apart.
-inline constexpr int kIndexUnroll = 4;
-/// Columns that a thread of index_add sums at once, where rows are dense; half for 8-byte elements.
-inline constexpr int kAddPack = 4;
-
-// Sorting. Rows up to kSmallRow: a block takes kSortThreads elements, of several rows. Rows up to
-// kSortThreads * kSortItems: a block takes one. Longer ones: blocks take tiles of that size.
-inline constexpr int kSortThreads = 256;
-inline constexpr int kSmallRow = 128;
-inline constexpr int kDigits = 256;  // of a radix sort: a byte
-/// Elements that a thread sorts, by the bytes of keys; and where rows are at most a quarter as long.
-constexpr int sort_items(int key_bytes) { return 64 / key_bytes; }
-constexpr int few_sort_items(int key_bytes) { return sort_items(key_bytes) / 4; }
-
 // Transposes: a block moves a tile of kTile x kTile elements.
 inline constexpr int kTile = 32;
 inline constexpr int kTileThreads = 256;
