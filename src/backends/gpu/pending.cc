@@ -13,13 +13,6 @@ namespace {
 void GpuBackend::random(const Target&, Distribution, double, double, uint64_t, uint64_t) {
   missing("random");
 }
-void GpuBackend::sort(const Operand&, bool, const Target&, const Target&) { missing("sort"); }
-void GpuBackend::index_select(const Operand&, const Operand&, int, const Target&) { missing("index_select"); }
-void GpuBackend::gather(const Operand&, const Operand&, int, const Target&) { missing("gather"); }
-void GpuBackend::scatter(ScatterMode, const Operand&, const Operand&, int, const Target&) {
-  missing("scatter");
-}
-void GpuBackend::index_add(const Operand&, const Operand&, int, const Target&) { missing("index_add"); }
 void GpuBackend::matmul(const Operand&, const Operand&, const Target&) { missing("matmul"); }
 void GpuBackend::conv(const ConvShape&, const Operand&, const Operand&, const Target&) { missing("conv"); }
 void GpuBackend::conv_transpose(const ConvShape&, const Operand&, const Operand&, const Target&) {
