@@ -27,7 +27,6 @@ void GpuBackend::scatter(ScatterMode, const Operand&, const Operand&, int, const
   missing("scatter");
 }
 void GpuBackend::index_add(const Operand&, const Operand&, int, const Target&) { missing("index_add"); }
-void GpuBackend::matmul(const Operand&, const Operand&, const Target&) { missing("matmul"); }
 void GpuBackend::conv(const ConvShape&, const Operand&, const Operand&, const Target&) { missing("conv"); }
 void GpuBackend::conv_transpose(const ConvShape&, const Operand&, const Operand&, const Target&) {
   missing("conv_transpose");
