@@ -81,15 +81,19 @@ struct ConvArgs {
   const void* w;
   const void* x;
   void* y;
-  uint32_t m, n, k;
+  uint32_t m, n, k, groups;
   Element type;
   int64_t w_group, w_out, w_in, w_row, w_column;  // strides of the kernel
   int64_t x_image, x_group, x_channel, x_row, x_column;
   int64_t y_image, y_group, y_channel, y_row, y_column;
   ConvAxis down, across;
-  Divisor taps, tap_columns;         // k -> channel, tap row, tap column
-  Divisor outputs, output_columns;   // column -> image, output row, output column
+  Divisor taps, tap_columns;        // k -> channel, tap row, tap column
+  Divisor outputs, output_columns;  // column -> image, output row, output column
   GemmGrid grid;
 };
+/// Terms of k whose places a block keeps in shared memory.
+inline constexpr int kConvTable = kGemmThreads;
+/// Up to so many output channels in a group, a thread sums one output by itself.
+inline constexpr int kConvDirect = 4;
 
 }  // namespace beeswax::gpu
