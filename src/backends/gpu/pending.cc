@@ -13,13 +13,6 @@ namespace {
 void GpuBackend::random(const Target&, Distribution, double, double, uint64_t, uint64_t) {
   missing("random");
 }
-void GpuBackend::matmul(const Operand&, const Operand&, const Target&) { missing("matmul"); }
-void GpuBackend::conv(const ConvShape&, const Operand&, const Operand&, const Target&) { missing("conv"); }
-void GpuBackend::conv_transpose(const ConvShape&, const Operand&, const Operand&, const Target&) {
-  missing("conv_transpose");
-}
-void GpuBackend::pool(const PoolShape&, const Operand&, const Target&) { missing("pool"); }
-void GpuBackend::upsample(const UpsampleShape&, const Operand&, const Target&) { missing("upsample"); }
 void GpuBackend::quantize(QuantType, const Operand&, std::span<const float>, Storage&) {
   missing("quantize");
 }
