@@ -10,9 +10,6 @@ namespace {
 }
 }  // namespace
 
-void GpuBackend::random(const Target&, Distribution, double, double, uint64_t, uint64_t) {
-  missing("random");
-}
 void GpuBackend::reduce(ReduceOp, const Operand&, uint32_t, const Target&) { missing("reduce"); }
 void GpuBackend::arg_reduce(ArgReduceOp, const Operand&, uint32_t, const Target&) { missing("arg_reduce"); }
 void GpuBackend::softmax(const Operand&, int, bool, const Target&) { missing("softmax"); }
@@ -36,10 +33,6 @@ void GpuBackend::pool(const PoolShape&, const Operand&, const Target&) { missing
 void GpuBackend::upsample(const UpsampleShape&, const Operand&, const Target&) { missing("upsample"); }
 void GpuBackend::quantize(QuantType, const Operand&, std::span<const float>, Storage&) {
   missing("quantize");
-}
-void GpuBackend::dequantize(QuantType, const Storage&, const Target&) { missing("dequantize"); }
-void GpuBackend::quantized_matmul(QuantType, const Operand&, const Storage&, const Target&) {
-  missing("quantized_matmul");
 }
 
 }  // namespace beeswax::gpu
