@@ -4,10 +4,18 @@
 
 #include "kernels/gpu.h"
 
+/// After BW_KERNEL: a kernel that needs many registers names its block size again, since AMD's compiler does
+/// not take the launch bounds.
+#if BW_AMD
+#define BW_ONLY_THREADS(threads) __attribute__((amdgpu_flat_work_group_size(1, threads)))
+#else
+#define BW_ONLY_THREADS(threads)
+#endif
+
 namespace beeswax::gpu {
 
-/// The number itself; the compiler takes it for another, and so makes what follows from it here and not earlier. The
-/// second is for a number that all threads have alike.
+/// The number itself; the compiler takes it for another, and so makes what follows from it here and not
+/// earlier. The second is for a number that all threads have alike.
 BW_DEVICE uint32_t hidden(uint32_t value) {
 #if BW_AMD
   __asm__ volatile("" : "+v"(value));
@@ -38,7 +46,8 @@ BW_DEVICE int32_t dot4(uint32_t a, uint32_t b, int32_t c) {
   return __builtin_amdgcn_sdot4(static_cast<int>(a), static_cast<int>(b), c, false);
 #else
   for (int i = 0; i < 32; i += 8)
-    c += static_cast<int32_t>(static_cast<int8_t>(a >> i)) * static_cast<int32_t>(static_cast<int8_t>(b >> i));
+    c +=
+        static_cast<int32_t>(static_cast<int8_t>(a >> i)) * static_cast<int32_t>(static_cast<int8_t>(b >> i));
   return c;
 #endif
 }
@@ -65,7 +74,8 @@ BW_DEVICE void load_words_at_even(const void* from, uint32_t (&to)[n]) {
 #pragma unroll
   for (int i = 0; i < n; ++i) {
     // Where the address is that of a word, the word past the end is not touched.
-    const uint32_t high = i + 1 < n ? words[i + 1] : *reinterpret_cast<const uint32_t*>(address + 4 * n - 4 + odd);
+    const uint32_t high =
+        i + 1 < n ? words[i + 1] : *reinterpret_cast<const uint32_t*>(address + 4 * n - 4 + odd);
     to[i] = shift_right(low, high, 8 * odd);
     low = high;
   }

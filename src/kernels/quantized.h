@@ -24,9 +24,11 @@ BW_DEVICE void store_floats(void* y, uint64_t at, uint32_t dtype, const float (&
   if (dtype == kFloatF32) {
     store(static_cast<float*>(y), [](float v) __attribute__((always_inline)) { return v; });
   } else if (dtype == kFloatF16) {
-    store(static_cast<uint16_t*>(y), [](float v) __attribute__((always_inline)) { return f16_from_float(v); });
+    store(static_cast<uint16_t*>(y),
+          [](float v) __attribute__((always_inline)) { return f16_from_float(v); });
   } else {
-    store(static_cast<uint16_t*>(y), [](float v) __attribute__((always_inline)) { return bf16_from_float(v); });
+    store(static_cast<uint16_t*>(y),
+          [](float v) __attribute__((always_inline)) { return bf16_from_float(v); });
   }
 }
 

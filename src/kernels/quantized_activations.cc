@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// activations_32 and activations_256: activations to bytes with a float scale for each 32 or 256 values, as the
-// formats q8_0 and q8_k have it, and with sums of the bytes.
+// activations_32 and activations_256: activations to bytes with a float scale for each 32 or 256 values, as
+// the formats q8_0 and q8_k have it, and with sums of the bytes.
 //   floors: bytes of the activations over the bandwidth; for one row, a launch
 #include "kernels/quantized.h"
 

@@ -29,7 +29,6 @@ struct QuantizeArgs {
   const float* x;
   const float* importance;  // one weight per column, or null
   void* blocks;
-  void* work;  // of the scale searches
   uint32_t count, per_row;  // in blocks
 };
 

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// quantized_rows_<format> and quantized_rows_<format>_<columns>: weights in blocks times a few rows of activations.
-// 32 threads make kMatVecRows outputs: each takes every 32nd unit of 32 weights, whose products with the bytes of an
-// activation are an exact integer; their terms are floats and add up in each thread and then across threads, in an
-// order that depends on k alone.
+// quantized_rows_<format> and quantized_rows_<format>_<columns>: weights in blocks times a few rows of
+// activations. 32 threads make kMatVecRows outputs: each takes every 32nd unit of 32 weights, whose products
+// with the bytes of an activation are an exact integer; their terms are floats and add up in each thread and
+// then across threads, in an order that depends on k alone.
 //   floors: bytes of the weights over the bandwidth; m n k / 4 dot instructions
 #pragma once
 
@@ -22,7 +22,8 @@ BW_DEVICE ActivationRow activation_row(const QuantizedMatmulArgs& args, uint32_t
   const uint64_t first = uint64_t{row} * k;
   constexpr uint32_t kScaleBytes = Block::kElements == 32 ? sizeof(ActivationScale) : sizeof(float);
   return {static_cast<const char*>(args.q) + first,
-          static_cast<const char*>(args.scales) + first / Block::kElements * kScaleBytes, args.sums + first / 16};
+          static_cast<const char*>(args.scales) + first / Block::kElements * kScaleBytes,
+          args.sums + first / 16};
 }
 
 /// Unit `at` of a row of weights times the same of a row of activations.
@@ -42,7 +43,8 @@ BW_DEVICE float unit_product(const Unit32& unit, const ActivationRow& row, uint3
 }
 template <class Block>
 BW_DEVICE float unit_product(const Unit256& unit, const ActivationRow& row, uint32_t at) {
-  const uint32_t a = at / 8 * 16 + Units<Block>::first(at % 8), b = at / 8 * 16 + Units<Block>::second(at % 8);
+  const uint32_t a = at / 8 * 16 + Units<Block>::first(at % 8),
+                 b = at / 8 * 16 + Units<Block>::second(at % 8);
   uint32_t low[4], high[4];
   load_words(row.q + a * 16, low);
   load_words(row.q + b * 16, high);
@@ -139,10 +141,11 @@ BW_DEVICE void quantized_rows(const QuantizedMatmulArgs& args) {
 
 }  // namespace beeswax::gpu
 
-#define BW_QUANTIZED_ROWS(Name, name)                                                                          \
-  BW_KERNEL(beeswax::gpu::kMatVecThreads) quantized_rows_##name##_1(beeswax::gpu::QuantizedMatmulArgs args) {  \
-    beeswax::gpu::quantized_rows<beeswax::quant::Name, 1>(args);                                               \
-  }                                                                                                            \
-  BW_KERNEL(beeswax::gpu::kMatVecThreads) quantized_rows_##name(beeswax::gpu::QuantizedMatmulArgs args) {      \
-    beeswax::gpu::quantized_rows<beeswax::quant::Name, beeswax::gpu::kMatVecColumns>(args);                    \
+#define BW_QUANTIZED_ROWS(Name, name)                                                                     \
+  BW_KERNEL(beeswax::gpu::kMatVecThreads)                                                                 \
+  quantized_rows_##name##_1(beeswax::gpu::QuantizedMatmulArgs args) {                                     \
+    beeswax::gpu::quantized_rows<beeswax::quant::Name, 1>(args);                                          \
+  }                                                                                                       \
+  BW_KERNEL(beeswax::gpu::kMatVecThreads) quantized_rows_##name(beeswax::gpu::QuantizedMatmulArgs args) { \
+    beeswax::gpu::quantized_rows<beeswax::quant::Name, beeswax::gpu::kMatVecColumns>(args);               \
   }

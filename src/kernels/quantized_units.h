@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Weights in registers as integer products want them. A unit is 32 levels, a byte each, unsigned but for formats of
-// signed bytes: a whole block of 32, or two groups of 16 of a block of 256, chosen so that the threads of a block read
-// its bytes in order.
+// Weights in registers as integer products want them. A unit is 32 levels, a byte each, unsigned but for
+// formats of signed bytes: a whole block of 32, or two groups of 16 of a block of 256, chosen so that the
+// threads of a block read its bytes in order.
 #pragma once
 
 #include "kernels/gpu_words.h"
@@ -25,7 +25,9 @@ BW_DEVICE uint32_t nibbles(uint32_t word, uint32_t shift) { return (word >> shif
 BW_DEVICE uint32_t pairs(uint32_t word, uint32_t shift) { return (word >> shift) & 0x03030303u; }
 BW_DEVICE uint32_t bits(uint32_t word, uint32_t shift) { return (word >> shift) & 0x01010101u; }
 /// Bits i to i + 3 of a word, each as the lowest of a byte.
-BW_DEVICE uint32_t spread4(uint32_t word, uint32_t i) { return ((word >> i & 15u) * 0x00204081u) & 0x01010101u; }
+BW_DEVICE uint32_t spread4(uint32_t word, uint32_t i) {
+  return ((word >> i & 15u) * 0x00204081u) & 0x01010101u;
+}
 BW_DEVICE float half_float(uint32_t half) { return f16_to_float(static_cast<uint16_t>(half)); }
 template <int n>
 struct alignas(4 * n < 16 ? 4 * n : 16) WordPack {

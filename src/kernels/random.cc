@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// random_uniform_<f32 or f64> and random_normal_<f32 or f64>: a thread makes the numbers of one block of words.
-// f32's kernels write the narrow dtypes too.
-//   floors: bytes written over the bandwidth; about 100 integer and, for normal numbers, 100 float operations a block
+// random_uniform_<f32 or f64> and random_normal_<f32 or f64>: a thread makes the numbers of one block of
+// words. f32's kernels write the narrow dtypes too.
+//   floors: bytes written over the bandwidth; about 100 integer and, for normal numbers, 100 float operations
+//   a block
 #include "core/math/convert.h"
 #include "core/philox.h"
 #include "core/random_numbers.h"

@@ -31,8 +31,5 @@ void GpuBackend::conv_transpose(const ConvShape&, const Operand&, const Operand&
 }
 void GpuBackend::pool(const PoolShape&, const Operand&, const Target&) { missing("pool"); }
 void GpuBackend::upsample(const UpsampleShape&, const Operand&, const Target&) { missing("upsample"); }
-void GpuBackend::quantize(QuantType, const Operand&, std::span<const float>, Storage&) {
-  missing("quantize");
-}
 
 }  // namespace beeswax::gpu

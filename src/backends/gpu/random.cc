@@ -41,7 +41,8 @@ void GpuBackend::random(const Target& out, Distribution distribution, double a, 
     arguments.y = at(out.data(), first, out.dtype);
     arguments.count = static_cast<uint32_t>(part);
     arguments.block = counter + static_cast<uint64_t>(first / in_block);
-    gpu_.launch(kernel, {{blocks_for(ceil_div(part, in_block), kMapThreads), 1, 1}, kMapThreads, 0}, arguments);
+    gpu_.launch(kernel, {{blocks_for(ceil_div(part, in_block), kMapThreads), 1, 1}, kMapThreads, 0},
+                arguments);
   }
 }
 
