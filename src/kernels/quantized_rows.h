@@ -78,7 +78,6 @@ template <class Block, int kColumns>
 BW_DEVICE void quantized_rows(const QuantizedMatmulArgs& args) {
   const uint32_t place = thread() % 32;
   const uint32_t first = (block() * (kMatVecThreads / 32) + thread() / 32) * kMatVecRows;
-  if (first >= args.n) return;
   const uint32_t first_column = kColumns == 1 ? 0 : block_y() * kColumns;
   const uint32_t columns = args.m - first_column;
   const Block* rows[kMatVecRows];
@@ -123,20 +122,21 @@ BW_DEVICE void quantized_rows(const QuantizedMatmulArgs& args) {
       }
     }
   }
+  // The 32 sums of an output are added in order, as a product of many rows does it.
+  constexpr uint32_t kRows = kMatVecThreads / 32 * kMatVecRows;  // of the block
+  BW_SHARED static float partial[kColumns][kRows][33];
 #pragma unroll
-  for (int r = 0; r < kMatVecRows; ++r) {
-    const uint32_t row = first + static_cast<uint32_t>(r);
+  for (int r = 0; r < kMatVecRows; ++r)
 #pragma unroll
-    for (int c = 0; c < kColumns; ++c) {
-      const auto column = static_cast<uint32_t>(c);
-      if (kColumns > 1 && column >= columns) break;
-      float value[1] = {sum[r][c]};
+    for (int c = 0; c < kColumns; ++c)
+      partial[c][thread() / 32 * kMatVecRows + static_cast<uint32_t>(r)][place] = sum[r][c];
+  barrier();
+  const uint32_t c = thread() / kRows, row = block() * kRows + thread() % kRows;
+  if (c >= kColumns || c >= columns || row >= args.n) return;
+  float total[1] = {0.0f};
 #pragma unroll
-      for (uint32_t mask = 16; mask > 0; mask /= 2) value[0] += shuffle_xor(value[0], mask);
-      if (place == 0 && row < args.n)
-        store_floats(args.y, uint64_t{first_column + column} * args.n + row, args.dtype, value);
-    }
-  }
+  for (uint32_t i = 0; i < 32; ++i) total[0] += partial[c][thread() % kRows][i];
+  store_floats(args.y, uint64_t{first_column + c} * args.n + row, args.dtype, total);
 }
 
 }  // namespace beeswax::gpu
