@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // From random words to uniform and normal numbers: docs/numerics.md, "Random numbers". The functions for the
-// host and GPU kernels are here; what the caller's bounds mean for a dtype is in random_numbers.cc.
+// host and GPU kernels are here; what the caller's bounds mean for a dtype is in random_bounds.h.
 #pragma once
 
-#include "beeswax/dtype.h"
 #include "core/math/log.h"
 #include "core/math/trig.h"
 
@@ -47,14 +46,5 @@ BW_FN void normal_floats(uint32_t a, uint32_t b, float* first, float* second) {
 BW_FN void normal_doubles(const uint32_t* words, double* first, double* second) {
   normal_pair(unit_double(words[0], words[1]) + 0x1p-53, unit_double(words[2], words[3]), first, second);
 }
-
-/// Numbers that one block of four words makes.
-inline int64_t random_numbers_in_block(DType dtype) { return dtype == DType::F64 ? 2 : 4; }
-
-/// The smallest value of `dtype` >= lo and the largest < hi; first > last (or NaN) where there is none.
-struct RandomBounds {
-  double first, last;
-};
-RandomBounds random_bounds(DType dtype, double lo, double hi);
 
 }  // namespace beeswax

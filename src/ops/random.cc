@@ -5,7 +5,7 @@
 #include <utility>
 #include <vector>
 
-#include "core/random_numbers.h"
+#include "core/random_bounds.h"
 #include "ops/common.h"
 
 namespace beeswax {

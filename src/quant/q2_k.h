@@ -36,9 +36,7 @@ BW_FN void dequantize(const Q2_K& block, float* out) {
   }
 }
 
-BW_FN void quantize(const float* x, const float* importance, Q2_K* out) {
-  AffineBlock<16> found;
-  quantize_affine<16, 3, 15>(x, importance, &found);
+BW_FN void pack(const AffineBlock<16>& found, Q2_K* out) {
   out->d = found.d;
   out->dmin = found.dmin;
   for (int g = 0; g < 16; ++g) out->scales[g] = static_cast<uint8_t>(found.sc[g] | found.m[g] << 4);
@@ -48,6 +46,12 @@ BW_FN void quantize(const float* x, const float* importance, Q2_K* out) {
       out->qs[half * 32 + l] = static_cast<uint8_t>(q[0] | q[32] << 2 | q[64] << 4 | q[96] << 6);
     }
   }
+}
+
+BW_FN void quantize(const float* x, const float* importance, Q2_K* out) {
+  AffineBlock<16> found;
+  quantize_affine<16, 3, 15>(x, importance, &found);
+  pack(found, out);
 }
 
 }  // namespace beeswax::quant

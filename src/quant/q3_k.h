@@ -43,9 +43,7 @@ BW_FN void dequantize(const Q3_K& block, float* out) {
   }
 }
 
-BW_FN void quantize(const float* x, const float* importance, Q3_K* out) {
-  SymmetricBlock found;
-  quantize_symmetric<4, 32>(x, importance, &found);
+BW_FN void pack(const SymmetricBlock& found, Q3_K* out) {
   out->d = found.d;
   for (int i = 0; i < 12; ++i) out->scales[i] = 0;
   for (int g = 0; g < 16; ++g) {
@@ -63,6 +61,12 @@ BW_FN void quantize(const float* x, const float* importance, Q3_K* out) {
       out->qs[half * 32 + l] = static_cast<uint8_t>(low);
     }
   }
+}
+
+BW_FN void quantize(const float* x, const float* importance, Q3_K* out) {
+  SymmetricBlock found;
+  quantize_symmetric<4, 32>(x, importance, &found);
+  pack(found, out);
 }
 
 }  // namespace beeswax::quant

@@ -36,9 +36,7 @@ BW_FN void dequantize(const Q4_K& block, float* out) {
   }
 }
 
-BW_FN void quantize(const float* x, const float* importance, Q4_K* out) {
-  AffineBlock<32> found;
-  quantize_affine<32, 15, 63>(x, importance, &found);
+BW_FN void pack(const AffineBlock<32>& found, Q4_K* out) {
   out->d = found.d;
   out->dmin = found.dmin;
   pack_pairs(found.sc, found.m, out->scales);
@@ -46,6 +44,12 @@ BW_FN void quantize(const float* x, const float* importance, Q4_K* out) {
     for (int l = 0; l < 32; ++l)
       out->qs[i * 32 + l] = static_cast<uint8_t>(found.q[i * 64 + l] | found.q[i * 64 + 32 + l] << 4);
   }
+}
+
+BW_FN void quantize(const float* x, const float* importance, Q4_K* out) {
+  AffineBlock<32> found;
+  quantize_affine<32, 15, 63>(x, importance, &found);
+  pack(found, out);
 }
 
 }  // namespace beeswax::quant

@@ -42,9 +42,7 @@ BW_FN void dequantize(const Q5_K& block, float* out) {
   }
 }
 
-BW_FN void quantize(const float* x, const float* importance, Q5_K* out) {
-  AffineBlock<32> found;
-  quantize_affine<32, 31, 63>(x, importance, &found);
+BW_FN void pack(const AffineBlock<32>& found, Q5_K* out) {
   out->d = found.d;
   out->dmin = found.dmin;
   pack_pairs(found.sc, found.m, out->scales);
@@ -57,6 +55,12 @@ BW_FN void quantize(const float* x, const float* importance, Q5_K* out) {
       out->qs[i * 32 + l] = static_cast<uint8_t>(low);
     }
   }
+}
+
+BW_FN void quantize(const float* x, const float* importance, Q5_K* out) {
+  AffineBlock<32> found;
+  quantize_affine<32, 31, 63>(x, importance, &found);
+  pack(found, out);
 }
 
 }  // namespace beeswax::quant

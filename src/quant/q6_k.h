@@ -40,9 +40,7 @@ BW_FN void dequantize(const Q6_K& block, float* out) {
   }
 }
 
-BW_FN void quantize(const float* x, const float* importance, Q6_K* out) {
-  SymmetricBlock found;
-  quantize_symmetric<32, 128>(x, importance, &found);
+BW_FN void pack(const SymmetricBlock& found, Q6_K* out) {
   out->d = found.d;
   for (int g = 0; g < 16; ++g) out->scales[g] = found.sc[g];
   for (int half = 0; half < 2; ++half) {
@@ -55,6 +53,12 @@ BW_FN void quantize(const float* x, const float* importance, Q6_K* out) {
           static_cast<uint8_t>(q[0] >> 4 | q[1] >> 4 << 2 | q[2] >> 4 << 4 | q[3] >> 4 << 6);
     }
   }
+}
+
+BW_FN void quantize(const float* x, const float* importance, Q6_K* out) {
+  SymmetricBlock found;
+  quantize_symmetric<32, 128>(x, importance, &found);
+  pack(found, out);
 }
 
 }  // namespace beeswax::quant

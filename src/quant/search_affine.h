@@ -132,46 +132,86 @@ BW_FN void affine_improve(const float* x, const float* w, float d, float dmin, f
   }
 }
 
-/// The best d and dmin for given integers; keeps the present pair where the problem is singular.
+/// The integers nearest to a fit.
+template <int kScales>
+BW_FN void affine_integers(const AffineFit& fit, float d, float dmin, uint8_t* sc, uint8_t* m) {
+  constexpr float kMost = static_cast<float>(kScales);
+  const float step = d > 0.0f ? clamp_float(fit.step / d, 0.0f, kMost) : 0.0f;
+  const float minimum = dmin > 0.0f ? clamp_float(fit.minimum / dmin, 0.0f, kMost) : 0.0f;
+  *sc = static_cast<uint8_t>(step + 0.5f);
+  *m = static_cast<uint8_t>(minimum + 0.5f);
+}
+
+/// A sub-block's part of the normal equations of d and dmin.
+struct AffineTerms {
+  float aa, ab, bb, xa, xb;
+};
 template <int N, int kLevels>
-BW_FN void affine_rescale(const SearchBlock& in, AffineBlock<N>* block) {
-  const float d = in.from_half(block->d), dmin = in.from_half(block->dmin);
-  float aa = 0.0f, ab = 0.0f, bb = 0.0f, xa = 0.0f, xb = 0.0f;
-  for (int g = 0; g < kSuperBlock / N; ++g) {
-    const float sc = static_cast<float>(block->sc[g]), m = static_cast<float>(block->m[g]);
-    const float step = d * sc, minimum = dmin * m;
-    const float inverse = step > 0.0f ? 1.0f / step : 0.0f;
-    Lanes lanes_w = Lanes::all(0.0f), lanes_x = lanes_w, lanes_q = lanes_w, lanes_qq = lanes_w,
-          lanes_xq = lanes_w;
-    for (int i = g * N; i < g * N + N; i += 8) {
-      const Lanes xi = Lanes::load(in.x + i), wi = Lanes::load(in.w + i);
-      const Lanes qi = affine_levels(xi, inverse, minimum, static_cast<float>(kLevels));
-      lanes_w = lanes_w + wi;
-      lanes_x = lanes_x + wi * xi;
-      lanes_q = lanes_q + wi * qi;
-      lanes_qq = lanes_qq + wi * qi * qi;
-      lanes_xq = lanes_xq + wi * xi * qi;
-    }
-    aa += sc * sc * lanes_qq.total();
-    ab += sc * m * lanes_q.total();
-    bb += m * m * lanes_w.total();
-    xa += sc * lanes_xq.total();
-    xb += m * lanes_x.total();
+BW_FN AffineTerms affine_terms(const float* x, const float* w, float d, float dmin, int sc_integer,
+                               int m_integer) {
+  const float sc = static_cast<float>(sc_integer), m = static_cast<float>(m_integer);
+  const float step = d * sc, minimum = dmin * m;
+  const float inverse = step > 0.0f ? 1.0f / step : 0.0f;
+  Lanes lanes_w = Lanes::all(0.0f), lanes_x = lanes_w, lanes_q = lanes_w, lanes_qq = lanes_w,
+        lanes_xq = lanes_w;
+  for (int i = 0; i < N; i += 8) {
+    const Lanes xi = Lanes::load(x + i), wi = Lanes::load(w + i);
+    const Lanes qi = affine_levels(xi, inverse, minimum, static_cast<float>(kLevels));
+    lanes_w = lanes_w + wi;
+    lanes_x = lanes_x + wi * xi;
+    lanes_q = lanes_q + wi * qi;
+    lanes_qq = lanes_qq + wi * qi * qi;
+    lanes_xq = lanes_xq + wi * xi * qi;
   }
-  const float det = aa * bb - ab * ab;
+  return {sc * sc * lanes_qq.total(), sc * m * lanes_q.total(), m * m * lanes_w.total(),
+          sc * lanes_xq.total(), m * lanes_x.total()};
+}
+BW_FN void add_terms(AffineTerms& sum, const AffineTerms& terms) {
+  sum.aa += terms.aa;
+  sum.ab += terms.ab;
+  sum.bb += terms.bb;
+  sum.xa += terms.xa;
+  sum.xb += terms.xb;
+}
+/// The best d and dmin for given integers; keeps the present pair where the problem is singular.
+BW_FN void affine_rescale(const SearchBlock& in, const AffineTerms& sum, uint16_t* d_half,
+                          uint16_t* dmin_half) {
+  const float d = in.from_half(*d_half), dmin = in.from_half(*dmin_half);
+  const float det = sum.aa * sum.bb - sum.ab * sum.ab;
   float new_d = d, new_dmin = dmin;
-  if (det > 1e-5f * (aa * bb)) {
-    new_d = (xa * bb - xb * ab) / det;
-    new_dmin = (xa * ab - xb * aa) / det;
-  } else if (aa > 0.0f && !(dmin > 0.0f)) {
-    new_d = xa / aa;
+  if (det > 1e-5f * (sum.aa * sum.bb)) {
+    new_d = (sum.xa * sum.bb - sum.xb * sum.ab) / det;
+    new_dmin = (sum.xa * sum.ab - sum.xb * sum.aa) / det;
+  } else if (sum.aa > 0.0f && !(dmin > 0.0f)) {
+    new_d = sum.xa / sum.aa;
   }
   if (!(new_d > 0.0f) || !(new_dmin >= 0.0f)) return;
   const uint16_t half_d = in.to_half(new_d), half_dmin = in.to_half(new_dmin);
   if (!half_is_finite(half_d) || !half_is_finite(half_dmin) || half_is_zero(half_d)) return;
-  block->d = half_d;
-  block->dmin = half_dmin;
+  *d_half = half_d;
+  *dmin_half = half_dmin;
 }
+
+/// The levels of a sub-block.
+template <int N, int kLevels>
+BW_FN void affine_quantize(const float* x, float d, float dmin, int sc, int m, uint8_t* out) {
+  const float step = d * static_cast<float>(sc), minimum = dmin * static_cast<float>(m);
+  const float inverse = step > 0.0f ? 1.0f / step : 0.0f;
+  for (int i = 0; i < N; i += 8) {
+    float q[8];
+    affine_levels(Lanes::load(x + i), inverse, minimum, static_cast<float>(kLevels)).store(q);
+    for (int l = 0; l < 8; ++l) out[i + l] = static_cast<uint8_t>(static_cast<int32_t>(q[l]));
+  }
+}
+
+template <int N>
+BW_FN float affine_weight(const float* w) {
+  Lanes lanes = Lanes::all(0.0f);
+  for (int i = 0; i < N; i += 8) lanes = lanes + Lanes::load(w + i);
+  return lanes.total();
+}
+
+inline constexpr int kAffineRounds = 3;
 
 /// The whole search for one block.
 template <int N, int kLevels, int kScales>
@@ -190,9 +230,7 @@ BW_FN void quantize_affine(const float* x, const float* importance, AffineBlock<
   float most_step = 0.0f, most_minimum = 0.0f;
   for (int g = 0; g < kGroups; ++g) {
     fits[g] = affine_search<N, kLevels>(in.x + g * N, in.w + g * N);
-    Lanes lanes_w = Lanes::all(0.0f);
-    for (int i = 0; i < N; i += 8) lanes_w = lanes_w + Lanes::load(in.w + g * N + i);
-    sum_w[g] = lanes_w.total();
+    sum_w[g] = affine_weight<N>(in.w + g * N);
     most_step = fits[g].step > most_step ? fits[g].step : most_step;
     most_minimum = fits[g].minimum > most_minimum ? fits[g].minimum : most_minimum;
   }
@@ -202,31 +240,22 @@ BW_FN void quantize_affine(const float* x, const float* importance, AffineBlock<
     out->d = out->dmin = kHalfNan;
     return;
   }
-  constexpr int kRounds = 3;
-  for (int round = 0; round < kRounds; ++round) {
+  for (int round = 0; round < kAffineRounds; ++round) {
     const float d = in.from_half(out->d), dmin = in.from_half(out->dmin);
+    AffineTerms sum{};
     for (int g = 0; g < kGroups; ++g) {
-      if (round == 0) {
-        const float sc = d > 0.0f ? clamp_float(fits[g].step / d, 0.0f, kMost) : 0.0f;
-        const float m = dmin > 0.0f ? clamp_float(fits[g].minimum / dmin, 0.0f, kMost) : 0.0f;
-        out->sc[g] = static_cast<uint8_t>(sc + 0.5f);
-        out->m[g] = static_cast<uint8_t>(m + 0.5f);
-      }
-      affine_improve<N, kLevels, kScales>(in.x + g * N, in.w + g * N, d, dmin, sum_w[g], &out->sc[g],
-                                          &out->m[g]);
+      const float* xg = in.x + g * N;
+      const float* wg = in.w + g * N;
+      if (round == 0) affine_integers<kScales>(fits[g], d, dmin, &out->sc[g], &out->m[g]);
+      affine_improve<N, kLevels, kScales>(xg, wg, d, dmin, sum_w[g], &out->sc[g], &out->m[g]);
+      if (round + 1 < kAffineRounds)
+        add_terms(sum, affine_terms<N, kLevels>(xg, wg, d, dmin, out->sc[g], out->m[g]));
     }
-    if (round + 1 < kRounds) affine_rescale<N, kLevels>(in, out);
+    if (round + 1 < kAffineRounds) affine_rescale(in, sum, &out->d, &out->dmin);
   }
   const float d = in.from_half(out->d), dmin = in.from_half(out->dmin);
-  for (int g = 0; g < kGroups; ++g) {
-    const float step = d * static_cast<float>(out->sc[g]), minimum = dmin * static_cast<float>(out->m[g]);
-    const float inverse = step > 0.0f ? 1.0f / step : 0.0f;
-    for (int i = g * N; i < g * N + N; i += 8) {
-      float q[8];
-      affine_levels(Lanes::load(in.x + i), inverse, minimum, static_cast<float>(kLevels)).store(q);
-      for (int l = 0; l < 8; ++l) out->q[i + l] = static_cast<uint8_t>(static_cast<int32_t>(q[l]));
-    }
-  }
+  for (int g = 0; g < kGroups; ++g)
+    affine_quantize<N, kLevels>(in.x + g * N, d, dmin, out->sc[g], out->m[g], out->q + g * N);
 }
 
 }  // namespace beeswax::quant

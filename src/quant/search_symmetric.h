@@ -88,9 +88,69 @@ struct SymmetricBlock {
   int8_t q[kSuperBlock];
 };
 
+/// The integer for a sub-block's step that has the least error, of `middle` and its neighbours.
+template <int kLevels, int kScales>
+BW_FN int symmetric_integer(const float* x, const float* w, float d, int middle) {
+  float least = -1.0f;
+  int best = middle;
+  for (int delta = -1; delta <= 1; ++delta) {
+    const int sc = clamp_int(middle + delta, -kScales, kScales - 1);
+    const float error = symmetric_error<kLevels>(x, w, d * static_cast<float>(sc));
+    if (least < 0.0f || error < least) {
+      least = error;
+      best = sc;
+    }
+  }
+  return best;
+}
+template <int kScales>
+BW_FN int nearest_integer(float step, float d) {
+  constexpr float kMost = static_cast<float>(kScales);
+  return round_away(clamp_float(step / d, -kMost, kMost - 1.0f));
+}
+
+/// A sub-block's part of the best d, xa / aa.
+struct SymmetricTerms {
+  float xa, aa;
+};
+template <int kLevels>
+BW_FN SymmetricTerms symmetric_terms(const float* x, const float* w, float d, int integer) {
+  const float sc = static_cast<float>(integer);
+  const SymmetricSums sums = symmetric_sums<kLevels>(x, w, 1.0f / (d * sc));
+  return {sc * sums.xq, sc * sc * sums.qq};
+}
+/// Whether d could be improved.
+BW_FN bool symmetric_rescale(const SearchBlock& in, const SymmetricTerms& sum, uint16_t* d) {
+  if (!(sum.aa > 0.0f)) return false;
+  const uint16_t half = in.to_half(sum.xa / sum.aa);
+  if (half_is_zero(half) || !half_is_finite(half)) return false;
+  *d = half;
+  return true;
+}
+
+/// The levels of a sub-block.
+template <int kLevels>
+BW_FN void symmetric_quantize(const float* x, float d, int sc, int8_t* out) {
+  const float step = d * static_cast<float>(sc);
+  const float inverse = step != 0.0f ? 1.0f / step : 0.0f;
+  for (int i = 0; i < 16; i += 8) {
+    float q[8];
+    symmetric_levels<kLevels>(Lanes::load(x + i), inverse).store(q);
+    for (int l = 0; l < 8; ++l) out[i + l] = static_cast<int8_t>(static_cast<int32_t>(q[l]));
+  }
+}
+
+/// d from the steps of the sub-blocks.
+template <int kScales>
+BW_FN uint16_t symmetric_scale(const SearchBlock& in, const float* steps) {
+  const float most = first_with_abs_bits(steps, 16, max_abs_bits(steps, 16));
+  return half_scale(most / -static_cast<float>(kScales) * exp2_int(in.exponent), true);
+}
+
+inline constexpr int kSymmetricRounds = 2;
+
 template <int kLevels, int kScales>
 BW_FN void quantize_symmetric(const float* x, const float* importance, SymmetricBlock* out) {
-  constexpr float kMost = static_cast<float>(kScales);
   SearchBlock in;
   prepare_search(x, importance, &in);
   out->d = in.kind == SearchBlock::kUnholdable ? kHalfNan : uint16_t{0};
@@ -100,50 +160,26 @@ BW_FN void quantize_symmetric(const float* x, const float* importance, Symmetric
 
   float steps[16];
   for (int g = 0; g < 16; ++g) steps[g] = symmetric_search<kLevels>(in.x + g * 16, in.w + g * 16).step;
-  const float most = first_with_abs_bits(steps, 16, max_abs_bits(steps, 16));
-  out->d = half_scale(most / -kMost * exp2_int(in.exponent), true);
+  out->d = symmetric_scale<kScales>(in, steps);
   if (half_is_zero(out->d) || !half_is_finite(out->d)) return;
-  constexpr int kRounds = 2;
-  for (int round = 0; round < kRounds; ++round) {
+  for (int round = 0; round < kSymmetricRounds; ++round) {
     const float d = in.from_half(out->d);
+    SymmetricTerms sum{};
     for (int g = 0; g < 16; ++g) {
-      int middle = out->sc[g];
-      if (round == 0) middle = round_away(clamp_float(steps[g] / d, -kMost, kMost - 1.0f));
-      float least = -1.0f;
-      for (int delta = -1; delta <= 1; ++delta) {
-        const int sc = clamp_int(middle + delta, -kScales, kScales - 1);
-        const float error =
-            symmetric_error<kLevels>(in.x + g * 16, in.w + g * 16, d * static_cast<float>(sc));
-        if (least < 0.0f || error < least) {
-          least = error;
-          out->sc[g] = static_cast<int8_t>(sc);
-        }
-      }
+      const float* xg = in.x + g * 16;
+      const float* wg = in.w + g * 16;
+      const int middle = round == 0 ? nearest_integer<kScales>(steps[g], d) : out->sc[g];
+      const int sc = symmetric_integer<kLevels, kScales>(xg, wg, d, middle);
+      out->sc[g] = static_cast<int8_t>(sc);
+      if (round + 1 == kSymmetricRounds || sc == 0) continue;
+      const SymmetricTerms terms = symmetric_terms<kLevels>(xg, wg, d, sc);
+      sum.xa += terms.xa;
+      sum.aa += terms.aa;
     }
-    if (round + 1 == kRounds) break;
-    float xa = 0.0f, aa = 0.0f;
-    for (int g = 0; g < 16; ++g) {
-      if (out->sc[g] == 0) continue;
-      const float sc = static_cast<float>(out->sc[g]);
-      const SymmetricSums sums = symmetric_sums<kLevels>(in.x + g * 16, in.w + g * 16, 1.0f / (d * sc));
-      xa += sc * sums.xq;
-      aa += sc * sc * sums.qq;
-    }
-    if (!(aa > 0.0f)) break;
-    const uint16_t half = in.to_half(xa / aa);
-    if (half_is_zero(half) || !half_is_finite(half)) break;
-    out->d = half;
+    if (round + 1 == kSymmetricRounds || !symmetric_rescale(in, sum, &out->d)) break;
   }
   const float d = in.from_half(out->d);
-  for (int g = 0; g < 16; ++g) {
-    const float step = d * static_cast<float>(out->sc[g]);
-    const float inverse = step != 0.0f ? 1.0f / step : 0.0f;
-    for (int i = g * 16; i < g * 16 + 16; i += 8) {
-      float q[8];
-      symmetric_levels<kLevels>(Lanes::load(in.x + i), inverse).store(q);
-      for (int l = 0; l < 8; ++l) out->q[i + l] = static_cast<int8_t>(static_cast<int32_t>(q[l]));
-    }
-  }
+  for (int g = 0; g < 16; ++g) symmetric_quantize<kLevels>(in.x + g * 16, d, out->sc[g], out->q + g * 16);
 }
 
 }  // namespace beeswax::quant

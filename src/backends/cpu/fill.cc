@@ -7,6 +7,7 @@
 #include "backends/cpu/kernels/range.h"
 #include "backends/cpu/nest.h"
 #include "backends/cpu/streaming.h"
+#include "core/random_bounds.h"
 #include "core/thread_pool.h"
 
 namespace beeswax::cpu {

@@ -126,9 +126,7 @@ void map_two(Gpu& gpu, KernelTable& table, size_t entry, const Argument& a, cons
 }  // namespace
 
 void GpuBackend::cast(const Operand& x, const Target& out) {
-  if (dtype_is_storage(x.dtype) || dtype_is_storage(out.dtype))
-    fail(ErrorKind::Unsupported, "to_dtype", dtype_name(x.dtype), " to ", dtype_name(out.dtype),
-         " has no GPU kernel; cast on the CPU");
+  if (dtype_is_storage(x.dtype) || dtype_is_storage(out.dtype)) return cast_storage(x, out);
   map_one(gpu_, cast_kernels, (index_of(x.dtype) * kDTypes + index_of(out.dtype)) * 2, x, out,
           CastStridedArgs{});
 }

@@ -3,6 +3,7 @@
 #pragma once
 
 #include "backends/cpu/isa.h"
+#include "beeswax/dtype.h"
 #include "core/random_numbers.h"
 
 namespace beeswax::cpu {

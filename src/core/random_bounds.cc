@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "core/random_numbers.h"
+#include "core/random_bounds.h"
 
 #include "core/math/convert.h"
 

@@ -1,0 +1,130 @@
+// SPDX-License-Identifier: Apache-2.0
+// Quantized weights: conversions and products. A product first turns the activations into bytes; the weights
+// are read as they lie in memory.
+#include "backends/gpu/launch.h"
+#include "beeswax/qtensor_type.h"
+#include "kernels/quantized_args.h"
+
+namespace beeswax::gpu {
+namespace {
+
+KernelTable::Name of_format(std::string_view prefix, size_t type, std::string_view suffix,
+                            const char* operation) {
+  return {join_text(prefix, quant_name(static_cast<QuantType>(type)), suffix), operation};
+}
+KernelTable dequantize_kernels(kQuantTypeCount,
+                               [](size_t i) { return of_format("dequantize_", i, "", "dequantize"); });
+KernelTable quantize_kernels(kQuantTypeCount,
+                             [](size_t i) { return of_format("quantize_", i, "", "quantize"); });
+KernelTable activation_kernels(2, [](size_t i) -> KernelTable::Name {
+  return {i == 0 ? "activations_32" : "activations_256", "quantized_matmul"};
+});
+// In pairs: for one row of activations, and for more.
+KernelTable row_kernels(kQuantTypeCount * 2, [](size_t i) {
+  return of_format("quantized_rows_", i / 2, i % 2 == 0 ? "_1" : "", "quantized_matmul");
+});
+
+uint32_t float_dtype(DType dtype) {
+  if (dtype == DType::F16) return kFloatF16;
+  return dtype == DType::BF16 ? kFloatBF16 : kFloatF32;
+}
+
+// Blocks that one thread block of a format's quantizer makes: K formats have a thread for each sub-block.
+int64_t blocks_together(QuantType type) {
+  switch (type) {
+    case QuantType::Q4_K:
+    case QuantType::Q5_K:
+      return kQuantizeThreads / 8;
+    case QuantType::Q2_K:
+    case QuantType::Q3_K:
+    case QuantType::Q6_K:
+      return kQuantizeThreads / 16;
+    default:
+      return kQuantizeThreads;
+  }
+}
+
+}  // namespace
+
+void GpuBackend::quantize(QuantType type, const Operand& x, std::span<const float> importance,
+                          Storage& blocks) {
+  const Shape& shape = x.layout->shape();
+  const int64_t elements = quant_traits(type).block_elements;
+  const int64_t count = shape.elem_count() / elements;
+  detail::Ref<Storage> weights;
+  QuantizeArgs arguments{};
+  if (!importance.empty()) {
+    weights = scratch(importance.size_bytes());
+    gpu_.upload(weights->data(), importance.data(), importance.size_bytes());
+    arguments.importance = reinterpret_cast<const float*>(weights->data());
+  }
+  arguments.x = reinterpret_cast<const float*>(x.data());
+  arguments.blocks = blocks.data();
+  arguments.count = static_cast<uint32_t>(count);
+  arguments.per_row = static_cast<uint32_t>(shape[shape.rank() - 1] / elements);
+  gpu_.launch(quantize_kernels.get(gpu_, static_cast<size_t>(type)),
+              {{blocks_for(count, blocks_together(type)), 1, 1}, kQuantizeThreads, 0}, arguments);
+}
+
+void GpuBackend::dequantize(QuantType type, const Storage& blocks, const Target& out) {
+  const QuantTraits& traits = quant_traits(type);
+  const int64_t count = out.layout->shape().elem_count();
+  const Kernel& kernel = dequantize_kernels.get(gpu_, static_cast<size_t>(type));
+  DequantizeArgs arguments{};
+  arguments.dtype = float_dtype(out.dtype);
+  for (int64_t first = 0; first < count; first += kMostElements) {
+    const int64_t threads = std::min(kMostElements, count - first) / kDequantizeElements;
+    arguments.blocks = blocks.data() + first / traits.block_elements * traits.block_bytes;
+    arguments.y = at(out.data(), first, out.dtype);
+    arguments.count = static_cast<uint32_t>(threads);
+    gpu_.launch(kernel, {{blocks_for(threads, kQuantThreads), 1, 1}, kQuantThreads, 0}, arguments);
+  }
+}
+
+void GpuBackend::quantized_matmul(QuantType type, const Operand& x, const Storage& blocks,
+                                  const Target& out) {
+  const Shape& shape = x.layout->shape();
+  const int64_t k = shape[shape.rank() - 1], m = shape.elem_count() / k;
+  const Shape& out_shape = out.layout->shape();
+  const int64_t n = out_shape[out_shape.rank() - 1];
+  const int64_t block = quant_traits(type).block_elements;
+  // Rows of one launch: indices of 32 bits, and at most 65535 blocks along y.
+  const int64_t most_rows = std::clamp<int64_t>(kMostElements / k / kMatVecColumns * kMatVecColumns, 1,
+                                                int64_t{kMatVecColumns} * 65535);
+  const int64_t rows = std::min(m, most_rows);
+  const auto bytes = static_cast<size_t>(rows * k);
+  const size_t scale_bytes =
+      bytes / static_cast<size_t>(block) * (block == 32 ? sizeof(ActivationScale) : sizeof(float));
+  const size_t sum_bytes = block == 32 ? 0 : bytes / 16 * sizeof(int16_t);
+  const detail::Ref<Storage> memory = scratch(bytes + sum_bytes + scale_bytes);
+  ActivationsArgs activations{};
+  activations.q = memory->data();
+  activations.sums = reinterpret_cast<int16_t*>(memory->data() + bytes);
+  activations.scales = memory->data() + bytes + sum_bytes;
+  activations.dtype = float_dtype(x.dtype);
+  QuantizedMatmulArgs arguments{};
+  arguments.blocks = blocks.data();
+  arguments.q = activations.q;
+  arguments.sums = activations.sums;
+  arguments.scales = activations.scales;
+  arguments.n = static_cast<uint32_t>(n);
+  arguments.k = static_cast<uint32_t>(k);
+  arguments.dtype = float_dtype(out.dtype);
+  for (int64_t row = 0; row < m; row += rows) {
+    const int64_t some = std::min(rows, m - row);
+    activations.x = at(x.data(), row * k, x.dtype);
+    activations.count = static_cast<uint32_t>(some * k / block);
+    const int64_t threads = block == 32 ? 8 : 32;
+    gpu_.launch(activation_kernels.get(gpu_, block == 32 ? 0 : 1),
+                {{blocks_for(activations.count * threads, kQuantThreads), 1, 1}, kQuantThreads, 0},
+                activations);
+    arguments.y = at(out.data(), row * n, out.dtype);
+    arguments.m = static_cast<uint32_t>(some);
+    const auto columns = static_cast<uint32_t>(some == 1 ? 1 : ceil_div(some, int64_t{kMatVecColumns}));
+    gpu_.launch(row_kernels.get(gpu_, static_cast<size_t>(type) * 2 + (some == 1 ? 0 : 1)),
+                {{blocks_for(n, kMatVecThreads / 32 * kMatVecRows), columns, 1}, kMatVecThreads, 0},
+                arguments);
+  }
+}
+
+}  // namespace beeswax::gpu

@@ -1,0 +1,105 @@
+// SPDX-License-Identifier: Apache-2.0
+// The rest of the dialect of gpu.h, for kernels on bytes: dot products of four and loads from even addresses.
+#pragma once
+
+#include "kernels/gpu.h"
+
+/// After BW_KERNEL: a kernel that needs many registers names its block size again, since AMD's compiler does
+/// not take the launch bounds.
+#if BW_AMD
+#define BW_ONLY_THREADS(threads) __attribute__((amdgpu_flat_work_group_size(1, threads)))
+#else
+#define BW_ONLY_THREADS(threads)
+#endif
+
+namespace beeswax::gpu {
+
+/// The number itself; the compiler takes it for another, and so makes what follows from it here and not
+/// earlier. The second is for a number that all threads have alike.
+BW_DEVICE uint32_t hidden(uint32_t value) {
+#if BW_AMD
+  __asm__ volatile("" : "+v"(value));
+#else
+  __asm__ volatile("" : "+r"(value));
+#endif
+  return value;
+}
+BW_DEVICE uint32_t hidden_uniform(uint32_t value) {
+#if BW_AMD
+  __asm__ volatile("" : "+s"(value));
+  return value;
+#else
+  return hidden(value);
+#endif
+}
+
+/// c plus the sum of the products of four signed bytes.
+BW_DEVICE int32_t dot4(uint32_t a, uint32_t b, int32_t c) {
+#if BW_NVIDIA
+  int32_t sum;
+  __asm__("dp4a.s32.s32 %0, %1, %2, %3;" : "=r"(sum) : "r"(a), "r"(b), "r"(c));
+  return sum;
+#elif defined(__GFX11__) || defined(__GFX12__)
+  return __builtin_amdgcn_sudot4(true, static_cast<int>(a), true, static_cast<int>(b), c, false);
+#elif defined(__gfx906__) || defined(__gfx908__) || defined(__gfx90a__) || defined(__gfx942__) || \
+    defined(__gfx950__) || (defined(__GFX10__) && defined(__gfx1030__))
+  return __builtin_amdgcn_sdot4(static_cast<int>(a), static_cast<int>(b), c, false);
+#else
+  for (int i = 0; i < 32; i += 8)
+    c +=
+        static_cast<int32_t>(static_cast<int8_t>(a >> i)) * static_cast<int32_t>(static_cast<int8_t>(b >> i));
+  return c;
+#endif
+}
+
+#if BW_NVIDIA
+/// The lower word of high:low >> shift, shift up to 32.
+BW_DEVICE uint32_t shift_right(uint32_t low, uint32_t high, uint32_t shift) {
+  uint32_t out;
+  __asm__("shf.r.clamp.b32 %0, %1, %2, %3;" : "=r"(out) : "r"(low), "r"(high), "r"(shift));
+  return out;
+}
+#endif
+
+/// n 32-bit words from an even address. Reads only aligned words that overlap them.
+template <int n>
+BW_DEVICE void load_words_at_even(const void* from, uint32_t (&to)[n]) {
+#if BW_AMD
+  __builtin_memcpy(to, from, 4 * n);
+#else
+  const auto address = reinterpret_cast<uintptr_t>(from);
+  const auto odd = static_cast<uint32_t>(address & 2);
+  const auto* words = reinterpret_cast<const uint32_t*>(address - odd);
+  uint32_t low = words[0];
+#pragma unroll
+  for (int i = 0; i < n; ++i) {
+    // Where the address is that of a word, the word past the end is not touched.
+    const uint32_t high =
+        i + 1 < n ? words[i + 1] : *reinterpret_cast<const uint32_t*>(address + 4 * n - 4 + odd);
+    to[i] = shift_right(low, high, 8 * odd);
+    low = high;
+  }
+#endif
+}
+/// A 16-bit number at an even address and the n words that follow it.
+template <int n>
+BW_DEVICE void load_half_and_words(const void* from, uint16_t& half, uint32_t (&to)[n]) {
+#if BW_AMD
+  __builtin_memcpy(&half, from, 2);
+  __builtin_memcpy(to, static_cast<const char*>(from) + 2, 4 * n);
+#else
+  const auto address = reinterpret_cast<uintptr_t>(from);
+  const auto odd = static_cast<uint32_t>(address & 2);
+  const auto* words = reinterpret_cast<const uint32_t*>(address - odd);
+  uint32_t low = words[0];
+  half = static_cast<uint16_t>(low >> (8 * odd));
+#pragma unroll
+  for (int i = 0; i < n; ++i) {
+    const uint32_t high = words[i + 1];
+    to[i] = shift_right(low, high, 16 + 8 * odd);
+    low = high;
+  }
+#endif
+}
+
+}  // namespace beeswax::gpu

@@ -1,0 +1,151 @@
+// SPDX-License-Identifier: Apache-2.0
+// quantized_rows_<format> and quantized_rows_<format>_<columns>: weights in blocks times a few rows of
+// activations. 32 threads make kMatVecRows outputs: each takes every 32nd unit of 32 weights, whose products
+// with the bytes of an activation are an exact integer; their terms are floats and add up in each thread and
+// then across threads, in an order that depends on k alone.
+//   floors: bytes of the weights over the bandwidth; m n k / 4 dot instructions
+#pragma once
+
+#include "kernels/quantized.h"
+#include "kernels/quantized_units.h"
+
+namespace beeswax::gpu {
+
+/// One row of activations.
+struct ActivationRow {
+  const char* q;
+  const char* scales;
+  const int16_t* sums;
+};
+template <class Block>
+BW_DEVICE ActivationRow activation_row(const QuantizedMatmulArgs& args, uint32_t k, uint32_t row) {
+  const uint64_t first = uint64_t{row} * k;
+  constexpr uint32_t kScaleBytes = Block::kElements == 32 ? sizeof(ActivationScale) : sizeof(float);
+  return {static_cast<const char*>(args.q) + first,
+          static_cast<const char*>(args.scales) + first / Block::kElements * kScaleBytes,
+          args.sums + first / 16};
+}
+
+/// Unit `at` of a row of weights times the same of a row of activations.
+template <class Block>
+BW_DEVICE float unit_product(const Unit32& unit, const ActivationRow& row, uint32_t at) {
+  uint32_t low[4], high[4];
+  load_words(row.q + at * 32, low);
+  load_words(row.q + at * 32 + 16, high);
+  const ActivationScale scale = reinterpret_cast<const ActivationScale*>(row.scales)[at];
+  int32_t sum = 0;
+  for (int i = 0; i < 4; ++i) sum = dot4(unit.level[i], low[i], sum);
+  for (int i = 0; i < 4; ++i) sum = dot4(unit.level[i + 4], high[i], sum);
+  sum -= Units<Block>::kZero * scale.sum;
+  float product = unit.scale * static_cast<float>(sum);
+  if constexpr (Block::kHasMin) product += unit.minimum * static_cast<float>(scale.sum);
+  return scale.d * product;
+}
+template <class Block>
+BW_DEVICE float unit_product(const Unit256& unit, const ActivationRow& row, uint32_t at) {
+  const uint32_t a = at / 8 * 16 + Units<Block>::first(at % 8),
+                 b = at / 8 * 16 + Units<Block>::second(at % 8);
+  uint32_t low[4], high[4];
+  load_words(row.q + a * 16, low);
+  load_words(row.q + b * 16, high);
+  const float d = reinterpret_cast<const float*>(row.scales)[at / 8];
+  int32_t sums[2] = {0, 0};
+  for (int i = 0; i < 4; ++i) sums[0] = dot4(unit.level[i], low[i], sums[0]);
+  for (int i = 0; i < 4; ++i) sums[1] = dot4(unit.level[i + 4], high[i], sums[1]);
+  int32_t bytes[2] = {0, 0};
+  if constexpr (Block::kHasMin || Units<Block>::kZero != 0) {
+    bytes[0] = row.sums[a];
+    bytes[1] = row.sums[b];
+  }
+  int32_t sum = 0;
+  for (int g = 0; g < 2; ++g) sum += unit.sc[g] * (sums[g] - Units<Block>::kZero * bytes[g]);
+  float product = unit.scale * static_cast<float>(sum);
+  if constexpr (Block::kHasMin)
+    product -= unit.minimum * static_cast<float>(unit.m[0] * bytes[0] + unit.m[1] * bytes[1]);
+  return d * product;
+}
+
+template <class Block>
+BW_DEVICE auto load_unit(const Block* row, uint32_t at) {
+  if constexpr (Block::kElements == 32) {
+    return Units<Block>::load(row + at);
+  } else {
+    return Units<Block>::load(row + at / 8, at % 8);
+  }
+}
+
+template <class Block, int kColumns>
+BW_DEVICE void quantized_rows(const QuantizedMatmulArgs& args) {
+  const uint32_t place = thread() % 32;
+  const uint32_t first = (block() * (kMatVecThreads / 32) + thread() / 32) * kMatVecRows;
+  const uint32_t first_column = kColumns == 1 ? 0 : block_y() * kColumns;
+  const uint32_t columns = args.m - first_column;
+  const Block* rows[kMatVecRows];
+  for (int r = 0; r < kMatVecRows; ++r) {
+    const uint32_t row = first + static_cast<uint32_t>(r);
+    const uint32_t inside = row < args.n ? row : args.n - 1;
+    rows[r] = static_cast<const Block*>(args.blocks) + uint64_t{inside} * (args.k / Block::kElements);
+  }
+  float sum[kMatVecRows][kColumns];
+  for (auto& row : sum)
+    for (float& value : row) value = 0.0f;
+  const uint32_t units = args.k / 32;
+  // For one column two steps are loaded together, to keep more of memory in flight
+  // (a unit of Q3_K takes too many registers).
+  constexpr uint32_t kSteps = kColumns == 1 && !__is_same(Block, quant::Q3_K) ? 2 : 1;
+#pragma unroll 1
+  for (uint32_t at = place; at < units; at += 32 * kSteps) {
+    const uint32_t k = kColumns > 1 ? hidden_uniform(args.k) : args.k;
+    decltype(load_unit(rows[0], at)) unit[kSteps][kMatVecRows];
+#pragma unroll
+    for (uint32_t step = 0; step < kSteps; ++step) {
+      const uint32_t here = at + 32 * step < units ? at + 32 * step : at;
+#pragma unroll
+      for (int r = 0; r < kMatVecRows; ++r) unit[step][r] = load_unit(rows[r], here);
+    }
+#pragma unroll
+    for (uint32_t step = 0; step < kSteps; ++step) {
+      const bool inside = step == 0 || at + 32 * step < units;
+      uint32_t here = inside ? at + 32 * step : at;
+#pragma unroll
+      for (int c = 0; c < kColumns; ++c) {
+        const auto column = static_cast<uint32_t>(c);
+        if (kColumns > 1 && column >= columns) break;
+        // Addresses of every column at once would fill the registers.
+        if (kColumns > 1) here = hidden(here);
+        const ActivationRow x = activation_row<Block>(args, k, first_column + column);
+#pragma unroll
+        for (int r = 0; r < kMatVecRows; ++r) {
+          const float product = unit_product<Block>(unit[step][r], x, here);
+          sum[r][c] += inside ? product : 0.0f;
+        }
+      }
+    }
+  }
+  // The 32 sums of an output are added in order, as a product of many rows does it.
+  constexpr uint32_t kRows = kMatVecThreads / 32 * kMatVecRows;  // of the block
+  BW_SHARED static float partial[kColumns][kRows][33];
+#pragma unroll
+  for (int r = 0; r < kMatVecRows; ++r)
+#pragma unroll
+    for (int c = 0; c < kColumns; ++c)
+      partial[c][thread() / 32 * kMatVecRows + static_cast<uint32_t>(r)][place] = sum[r][c];
+  barrier();
+  const uint32_t c = thread() / kRows, row = block() * kRows + thread() % kRows;
+  if (c >= kColumns || c >= columns || row >= args.n) return;
+  float total[1] = {0.0f};
+#pragma unroll
+  for (uint32_t i = 0; i < 32; ++i) total[0] += partial[c][thread() % kRows][i];
+  store_floats(args.y, uint64_t{first_column + c} * args.n + row, args.dtype, total);
+}
+
+}  // namespace beeswax::gpu
+
+#define BW_QUANTIZED_ROWS(Name, name)                                                                     \
+  BW_KERNEL(beeswax::gpu::kMatVecThreads)                                                                 \
+  quantized_rows_##name##_1(beeswax::gpu::QuantizedMatmulArgs args) {                                     \
+    beeswax::gpu::quantized_rows<beeswax::quant::Name, 1>(args);                                          \
+  }                                                                                                       \
+  BW_KERNEL(beeswax::gpu::kMatVecThreads) quantized_rows_##name(beeswax::gpu::QuantizedMatmulArgs args) { \
+    beeswax::gpu::quantized_rows<beeswax::quant::Name, beeswax::gpu::kMatVecColumns>(args);               \
+  }
