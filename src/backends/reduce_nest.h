@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// ReduceNest: how a reduction over some axes sees its operand: [outer][n][columns], n elements to one result for each
-// of outer * columns. Columns are neighbours in memory where the innermost kept axis is dense and the innermost
-// reduced one is not; else there is one.
+// ReduceNest: how a reduction over some axes sees its operand: [outer][n][columns], n elements to one result
+// for each of outer * columns. Columns are neighbours in memory where the innermost kept axis is dense and
+// the innermost reduced one is not; else there is one.
 #pragma once
 
 #include "backends/nest.h"
@@ -28,7 +28,9 @@ struct ReduceNest {
   }
   /// Dense elements.
   ReduceNest(int64_t outer_count, int64_t n, int64_t columns_count)
-      : outer(one_axis(outer_count, n * columns_count)), reduced(one_axis(n, columns_count)), columns(columns_count) {}
+      : outer(one_axis(outer_count, n * columns_count)),
+        reduced(one_axis(n, columns_count)),
+        columns(columns_count) {}
 
   int64_t n() const { return reduced.count; }
   int64_t results() const { return outer.count * columns; }

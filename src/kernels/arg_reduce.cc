@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// arg_reduce_<bytes> over rows, arg_reduce_<bytes>_columns, arg_reduce_join_<bytes> of keys. Elements become unsigned
-// keys in the order searched, NaN largest; the largest key at the lowest place wins, in whatever order threads meet.
+// arg_reduce_<bytes> over rows, arg_reduce_<bytes>_columns, arg_reduce_join_<bytes> of keys. Elements become
+// unsigned keys in the order searched, NaN largest; the largest key at the lowest place wins, in whatever
+// order threads meet.
 //   floors: bytes of x over the memory's bandwidth
 #include "kernels/order.h"
 
@@ -62,7 +63,8 @@ constexpr uint32_t kArgWaves = kArgThreads / kWave;
 template <class U, class Key = typename KeyOf<U>::Type>
 BW_DEVICE void search_rows(const ArgReduceArgs& args, Best<Key>* shared) {
   const uint32_t width = 1u << args.width_log2;
-  const uint32_t unit = block() * (static_cast<uint32_t>(kArgThreads) >> args.width_log2) + (thread() >> args.width_log2);
+  const uint32_t unit =
+      block() * (static_cast<uint32_t>(kArgThreads) >> args.width_log2) + (thread() >> args.width_log2);
   Best<Key> best = {0, 0xffffffffu};
   if (unit < args.units) {
     const uint32_t row = divide(unit, args.pieces);
@@ -80,7 +82,8 @@ BW_DEVICE void search_rows(const ArgReduceArgs& args, Best<Key>* shared) {
       for (uint32_t k = 0; k < kAtOnce; ++k) best.meet(key_of(in[k], args), begin + i + k * width);
     }
 #pragma unroll 1
-    for (; i < count; i += width) best.meet(key_of(x[offset_in_row(args.reduced, begin, i)], args), begin + i);
+    for (; i < count; i += width)
+      best.meet(key_of(x[offset_in_row(args.reduced, begin, i)], args), begin + i);
   }
   join_threads(best, width, shared);
   if (unit >= args.units || (thread() & (width - 1)) != 0) return;
@@ -120,7 +123,8 @@ BW_DEVICE void search_columns(const ArgReduceArgs& args, Best<Key> (&shared)[kAr
 template <class Key>
 BW_DEVICE void join_pieces(const ArgJoinArgs& args, Best<Key>* shared) {
   const uint32_t width = 1u << args.width_log2;
-  const uint32_t row = block() * (static_cast<uint32_t>(kArgThreads) >> args.width_log2) + (thread() >> args.width_log2);
+  const uint32_t row =
+      block() * (static_cast<uint32_t>(kArgThreads) >> args.width_log2) + (thread() >> args.width_log2);
   Best<Key> best = {0, 0xffffffffu};
   if (row < args.rows) {
     const int64_t first = static_cast<int64_t>(row) * args.pieces;
@@ -133,24 +137,24 @@ BW_DEVICE void join_pieces(const ArgJoinArgs& args, Best<Key>* shared) {
   if (row < args.rows && (thread() & (width - 1)) == 0) args.y[row] = best.place;
 }
 
-#define BW_ARG_REDUCE_KERNEL(U, bytes)                                          \
-  BW_KERNEL(kArgThreads) arg_reduce_##bytes(ArgReduceArgs args) {               \
-    BW_SHARED static Best<KeyOf<U>::Type> shared[kArgWaves];                    \
-    search_rows<U>(args, shared);                                               \
-  }                                                                             \
-  BW_KERNEL(kArgThreads) arg_reduce_##bytes##_columns(ArgReduceArgs args) {     \
-    BW_SHARED static Best<KeyOf<U>::Type> shared[kArgParts][kColumnThreads];    \
-    search_columns<U>(args, shared);                                            \
+#define BW_ARG_REDUCE_KERNEL(U, bytes)                                       \
+  BW_KERNEL(kArgThreads) arg_reduce_##bytes(ArgReduceArgs args) {            \
+    BW_SHARED static Best<KeyOf<U>::Type> shared[kArgWaves];                 \
+    search_rows<U>(args, shared);                                            \
+  }                                                                          \
+  BW_KERNEL(kArgThreads) arg_reduce_##bytes##_columns(ArgReduceArgs args) {  \
+    BW_SHARED static Best<KeyOf<U>::Type> shared[kArgParts][kColumnThreads]; \
+    search_columns<U>(args, shared);                                         \
   }
 BW_ARG_REDUCE_KERNEL(uint8_t, 1)
 BW_ARG_REDUCE_KERNEL(uint16_t, 2)
 BW_ARG_REDUCE_KERNEL(uint32_t, 4)
 BW_ARG_REDUCE_KERNEL(uint64_t, 8)
 
-#define BW_ARG_JOIN_KERNEL(Key, bytes)                                    \
-  BW_KERNEL(kArgThreads) arg_reduce_join_##bytes(ArgJoinArgs args) {      \
-    BW_SHARED static Best<Key> shared[kArgWaves];                         \
-    join_pieces<Key>(args, shared);                                       \
+#define BW_ARG_JOIN_KERNEL(Key, bytes)                               \
+  BW_KERNEL(kArgThreads) arg_reduce_join_##bytes(ArgJoinArgs args) { \
+    BW_SHARED static Best<Key> shared[kArgWaves];                    \
+    join_pieces<Key>(args, shared);                                  \
   }
 BW_ARG_JOIN_KERNEL(uint32_t, 4)
 BW_ARG_JOIN_KERNEL(uint64_t, 8)

@@ -54,10 +54,6 @@ struct UnaryArgs {
   uint32_t count;
   double param;
 };
-struct UnaryStridedArgs {
-  UnaryArgs dense;
-  Walk<1> walk;
-};
 
 /// Each side is memory, or, where its pointer is null, one element whose bytes stand in `a_value`, `b_value`.
 struct BinaryArgs {
@@ -90,10 +86,6 @@ struct CastArgs {
   const void* x;
   void* y;
   uint32_t count;
-};
-struct CastStridedArgs {
-  CastArgs dense;
-  Walk<1> walk;
 };
 
 struct WhereArgs {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Kernels of binary.def: binary_<method>_<dtype> and compare_<method>_<dtype>, with _strided.
+// Kernels of binary.def: binary_<method>_<dtype>, with _strided, and compare_<method>_<dtype>, dense only.
 #pragma once
 
 #include "core/math/math.h"
@@ -59,8 +59,8 @@ BW_DEVICE void binary_strided(const BinaryStridedArgs& args) {
   const auto value = binary_value<Y, S, Row>(dense);
   const MemoryOrValue<S> a{static_cast<const S*>(dense.a), from_bytes<S>(dense.a_value)};
   const MemoryOrValue<S> b{static_cast<const S*>(dense.b), from_bytes<S>(dense.b_value)};
-  // Broadcast rows and columns are common in sums and products; powers and comparisons go by elements.
-  if constexpr (!__is_same(Row, PowRow) && __is_same(Y, S)) {
+  // Broadcast rows and columns are common in sums and products; powers go by elements.
+  if constexpr (!__is_same(Row, PowRow)) {
     if (args.walk.packed != 0)
       return map_packs<packed_elements(sizeof(S))>(y, dense.count, args.walk, value, a, b);
   }
@@ -69,11 +69,13 @@ BW_DEVICE void binary_strided(const BinaryStridedArgs& args) {
 
 }  // namespace beeswax::gpu
 
-#define BW_BINARY_KERNEL(group, Name, method, Y, S, name)                                         \
+#define BW_DENSE_KERNEL(group, Name, method, Y, S, name)                                          \
   BW_KERNEL(beeswax::gpu::kMapThreads) group##_##method##_##name(beeswax::gpu::BinaryArgs args) { \
     beeswax::gpu::binary_dense<Y, S, beeswax::gpu::Name##Row>(args);                              \
-  }                                                                                               \
-  BW_KERNEL(beeswax::gpu::kMapThreads)                                                            \
-  group##_##method##_##name##_strided(beeswax::gpu::BinaryStridedArgs args) {                     \
-    beeswax::gpu::binary_strided<Y, S, beeswax::gpu::Name##Row>(args);                            \
+  }
+#define BW_BINARY_KERNEL(group, Name, method, Y, S, name)                     \
+  BW_DENSE_KERNEL(group, Name, method, Y, S, name)                            \
+  BW_KERNEL(beeswax::gpu::kMapThreads)                                        \
+  group##_##method##_##name##_strided(beeswax::gpu::BinaryStridedArgs args) { \
+    beeswax::gpu::binary_strided<Y, S, beeswax::gpu::Name##Row>(args);        \
   }

@@ -24,19 +24,9 @@ BW_DEVICE void cast_dense(const CastArgs& args) {
   map_dense(static_cast<To*>(args.y), args.count, cast_value<From, To>,
             Memory<From>{static_cast<const From*>(args.x)});
 }
-template <class From, class To>
-BW_DEVICE void cast_strided(const CastStridedArgs& args) {
-  map_strided(static_cast<To*>(args.dense.y), args.dense.count, args.walk, cast_value<From, To>,
-              Memory<From>{static_cast<const From*>(args.dense.x)});
-}
-
 }  // namespace beeswax::gpu
 
 #define BW_CAST(From, from, To, to)                                                      \
   BW_KERNEL(beeswax::gpu::kMapThreads) cast_##from##_##to(beeswax::gpu::CastArgs args) { \
     beeswax::gpu::cast_dense<From, To>(args);                                            \
-  }                                                                                      \
-  BW_KERNEL(beeswax::gpu::kMapThreads)                                                   \
-  cast_##from##_##to##_strided(beeswax::gpu::CastStridedArgs args) {                     \
-    beeswax::gpu::cast_strided<From, To>(args);                                          \
   }

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// cumsum_<dtype> along dense rows and cumsum_<dtype>_columns: sums in the compute type, each rounded where it is written.
+// cumsum_<dtype> along dense rows and cumsum_<dtype>_columns: sums in the compute type, each rounded where it
+// is written.
 //   floors: bytes of x and y over the memory's bandwidth
 #include "kernels/elements.h"
 #include "kernels/reduce_args.h"
@@ -12,7 +13,8 @@ BW_DEVICE void scan_rows(const ScanRowsArgs& args, A* shared) {
   const uint32_t t = thread() & (width - 1);
   const uint32_t together = width < kWave ? width : static_cast<uint32_t>(kWave);
   const uint32_t place = lane() & (together - 1);
-  const uint32_t unit = block() * (static_cast<uint32_t>(kScanThreads) >> args.width_log2) + (thread() >> args.width_log2);
+  const uint32_t unit =
+      block() * (static_cast<uint32_t>(kScanThreads) >> args.width_log2) + (thread() >> args.width_log2);
   const bool split = args.carries != nullptr;
   const uint32_t row = split ? divide(unit, args.pieces) : unit;
   const uint32_t piece = split ? unit - row * args.pieces.divisor : 0;
@@ -25,9 +27,11 @@ BW_DEVICE void scan_rows(const ScanRowsArgs& args, A* shared) {
   using Own = Pack<S, kScanOwn>;
   A carry = A(0);
   if (piece > 0 && unit < args.units)
-    carry = static_cast<const A*>(args.carries)[static_cast<int64_t>(row) * args.chunks + piece * (kScanPiece / kChunk) - 1];
+    carry = static_cast<const A*>(
+        args.carries)[static_cast<int64_t>(row) * args.chunks + piece * (kScanPiece / kChunk) - 1];
 #pragma unroll 1
-  for (int64_t tile = 0; tile < longest; tile += width * kScanOwn) {  // every thread of a block goes round as often
+  for (int64_t tile = 0; tile < longest;
+       tile += width * kScanOwn) {  // every thread of a block goes round as often
     const int64_t at = tile + t * kScanOwn;
     const bool whole = args.packs != 0 && at + kScanOwn <= count;
     Own own = {};
@@ -108,11 +112,11 @@ BW_DEVICE void scan_columns(const ScanColumnsArgs& args) {
   }
 }
 
-#define BW_DTYPE(Name, name, ctype, ...)                                \
-  BW_KERNEL(kScanThreads) cumsum_##name(ScanRowsArgs args) {            \
-    BW_SHARED static Compute<ctype> shared[kScanThreads / kWave];       \
-    scan_rows<ctype>(args, shared);                                     \
-  }                                                                     \
+#define BW_DTYPE(Name, name, ctype, ...)                          \
+  BW_KERNEL(kScanThreads) cumsum_##name(ScanRowsArgs args) {      \
+    BW_SHARED static Compute<ctype> shared[kScanThreads / kWave]; \
+    scan_rows<ctype>(args, shared);                               \
+  }                                                               \
   BW_KERNEL(kScanThreads) cumsum_##name##_columns(ScanColumnsArgs args) { scan_columns<ctype>(args); }
 #include "tables/dtypes.def"
 

@@ -20,8 +20,8 @@
 #define BW_ENTRY extern "C" __attribute__((global)) __attribute__((used))
 #if BW_AMD
 #define BW_KERNEL(threads) BW_ENTRY __attribute__((amdgpu_flat_work_group_size(1, threads))) void
-// The same for kernels that keep much in registers: they may have all that a block can get, where compilers would
-// rather spill for the sake of more blocks side by side.
+// The same for kernels that keep much in registers: they may have all that a block can get, where compilers
+// would rather spill for the sake of more blocks side by side.
 #define BW_KERNEL_OF_REGISTERS(threads) \
   BW_ENTRY __attribute__((amdgpu_flat_work_group_size(1, threads), amdgpu_waves_per_eu(1))) void
 // Hides from the compiler what it knows of a 32-bit variable.

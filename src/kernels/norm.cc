@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// norm_<dtype>: RMS and layer norms of rows in registers, norm_wide_<dtype> of longer ones; norm_apply_<dtype> for rows
-// beyond.
+// norm_<dtype>: RMS and layer norms of rows in registers, norm_wide_<dtype> of longer ones;
+// norm_apply_<dtype> for rows beyond.
 #include "kernels/rows.h"
 
 namespace beeswax::gpu {
@@ -51,13 +51,13 @@ BW_DEVICE void norm_apply(const RowsApplyArgs& args) {
   });
 }
 
-#define BW_NORM_IN(infix, threads, S, name)                              \
-  BW_KERNEL_OF_REGISTERS(threads) norm_##infix##name(RowsArgs args) {                 \
-    BW_SHARED static Compute<S> partials[2][threads / kChunkThreads];    \
-    norm_rows<S, threads>(args, partials);                               \
+#define BW_NORM_IN(infix, threads, S, name)                           \
+  BW_KERNEL_OF_REGISTERS(threads) norm_##infix##name(RowsArgs args) { \
+    BW_SHARED static Compute<S> partials[2][threads / kChunkThreads]; \
+    norm_rows<S, threads>(args, partials);                            \
   }
-#define BW_NORM(S, name)                \
-  BW_NORM_IN(, kRowThreads, S, name)    \
+#define BW_NORM(S, name)             \
+  BW_NORM_IN(, kRowThreads, S, name) \
   BW_KERNEL(kMapThreads) norm_apply_##name(RowsApplyArgs args) { norm_apply<S>(args); }
 BW_NORM(float, f32)
 BW_NORM(double, f64)

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// The documented order of sums (docs/numerics.md) in threads: a chunk of 512 elements belongs to 16 threads, each of
-// which has 4 of its 64 lanes; threads join lanes by exchanges within their wave, 32 or 64 wide alike.
+// The documented order of sums (docs/numerics.md) in threads: a chunk of 512 elements belongs to 16 threads,
+// each of which has 4 of its 64 lanes; threads join lanes by exchanges within their wave, 32 or 64 wide
+// alike.
 #pragma once
 
 #include "core/math/math.h"
@@ -37,7 +38,8 @@ struct Largest {
   }
 };
 
-/// The lanes of a group of `width` threads joined, for threads that have lanes 4 t and on; all threads get the result.
+/// The lanes of a group of `width` threads joined, for threads that have lanes 4 t and on; all threads get
+/// the result.
 template <class Joint, class A>
 BW_DEVICE A join_packed(A (&v)[kOwnLanes], uint32_t width) {
 #pragma unroll

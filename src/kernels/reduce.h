@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Kernels of reduce.def: reduce_<method>_<dtype> over rows and reduce_<method>_<dtype>_columns over neighbouring
-// columns, in the documented order of sums. A file that includes this names its dtypes by BW_REDUCE_KERNELS.
+// Kernels of reduce.def: reduce_<method>_<dtype> over rows and reduce_<method>_<dtype>_columns over
+// neighbouring columns, in the documented order of sums. A file that includes this names its dtypes by
+// BW_REDUCE_KERNELS.
 //   floors: bytes of x over the memory's bandwidth; log_sum_exp: 30 operations an element over the ALU rate
 #pragma once
 
@@ -14,45 +15,45 @@ enum ReduceRow : int {
 #define BW_REDUCE(Name, ...) k##Name##Row,
 #include "tables/reduce.def"
 };
-#define BW_REDUCE(Name, method, dtypes, center, map_, combine_, final_, ...)     \
-  struct Name##Reduce {                                                          \
-    static constexpr int kKernel = k##Name##Row;                                 \
-    static constexpr bool kMaps = !same_text(#map_, "x");                        \
-    static constexpr bool kHasCenter = !same_text(#center, "NONE");              \
-    static constexpr bool kAdds = same_text(#combine_, "a + b");                 \
-    static constexpr bool kLargest = same_text(#combine_, kMaximumText);         \
-    static constexpr bool kHeavy = kMaps && kHasCenter;                          \
-    template <class A>                                                           \
-    BW_DEVICE_MEMBER static A map([[maybe_unused]] A x, [[maybe_unused]] A c) {  \
-      return static_cast<A>(map_);                                               \
-    }                                                                            \
-    template <class A>                                                           \
-    BW_DEVICE_MEMBER static A combine(A a, A b) {                                \
-      return static_cast<A>(combine_);                                           \
-    }                                                                            \
-    template <class A>                                                           \
-    BW_DEVICE_MEMBER static A none() {                                           \
-      static_assert(kAdds || kLargest);                                          \
-      if constexpr (kAdds) {                                                     \
-        return Add::none<A>();                                                   \
-      } else if constexpr (m::Floating<A>) {                                     \
-        return -m::infinity<A>();                                                \
-      } else {                                                                   \
-        return m::Int<A>::kMin;                                                  \
-      }                                                                          \
-    }                                                                            \
+#define BW_REDUCE(Name, method, dtypes, center, map_, combine_, final_, ...)    \
+  struct Name##Reduce {                                                         \
+    static constexpr int kKernel = k##Name##Row;                                \
+    static constexpr bool kMaps = !same_text(#map_, "x");                       \
+    static constexpr bool kHasCenter = !same_text(#center, "NONE");             \
+    static constexpr bool kAdds = same_text(#combine_, "a + b");                \
+    static constexpr bool kLargest = same_text(#combine_, kMaximumText);        \
+    static constexpr bool kHeavy = kMaps && kHasCenter;                         \
+    template <class A>                                                          \
+    BW_DEVICE_MEMBER static A map([[maybe_unused]] A x, [[maybe_unused]] A c) { \
+      return static_cast<A>(map_);                                              \
+    }                                                                           \
+    template <class A>                                                          \
+    BW_DEVICE_MEMBER static A combine(A a, A b) {                               \
+      return static_cast<A>(combine_);                                          \
+    }                                                                           \
+    template <class A>                                                          \
+    BW_DEVICE_MEMBER static A none() {                                          \
+      static_assert(kAdds || kLargest);                                         \
+      if constexpr (kAdds) {                                                    \
+        return Add::none<A>();                                                  \
+      } else if constexpr (m::Floating<A>) {                                    \
+        return -m::infinity<A>();                                               \
+      } else {                                                                  \
+        return m::Int<A>::kMin;                                                 \
+      }                                                                         \
+    }                                                                           \
   };
 #include "tables/reduce.def"
 
-#define BW_REDUCE(Name, method, dtypes, center, map, combine, final_, ...)                                  \
-  template <int kernel, class A>                                                                            \
-  BW_DEVICE A finish_##method(A a, [[maybe_unused]] A n, [[maybe_unused]] A c) {                            \
-    if constexpr (reduce_kernel(k##Name##Row) == kernel &&                                                  \
-                  (m::Floating<A> || ReduceDTypes::dtypes == ReduceDTypes::Number)) {                       \
-      return static_cast<A>(final_);                                                                        \
-    } else {                                                                                                \
-      return a;                                                                                             \
-    }                                                                                                       \
+#define BW_REDUCE(Name, method, dtypes, center, map, combine, final_, ...)            \
+  template <int kernel, class A>                                                      \
+  BW_DEVICE A finish_##method(A a, [[maybe_unused]] A n, [[maybe_unused]] A c) {      \
+    if constexpr (reduce_kernel(k##Name##Row) == kernel &&                            \
+                  (m::Floating<A> || ReduceDTypes::dtypes == ReduceDTypes::Number)) { \
+      return static_cast<A>(final_);                                                  \
+    } else {                                                                          \
+      return a;                                                                       \
+    }                                                                                 \
   }
 #include "tables/reduce.def"
 /// The last step of `row`, one of those that `kernel` serves.
@@ -131,16 +132,18 @@ BW_DEVICE A reduce_chunk(const S* row, const ReduceRowsArgs& args, uint32_t firs
 #pragma unroll
     for (uint32_t j = 0; j < kOwnLanes; ++j)
       if (i + j * width < count)
-        v[j] = Row::combine(
-            v[j], reduce_value<Row, S>(row[offset_in_row(args.reduced, first, i + j * width)], center, flags));
+        v[j] = Row::combine(v[j], reduce_value<Row, S>(row[offset_in_row(args.reduced, first, i + j * width)],
+                                                       center, flags));
   }
   return join_spread<Row>(v, width);
 }
 
 template <int kernel, class S, class A = Compute<S>>
-BW_DEVICE void write_result(void* y, int64_t at, A value, A center, int64_t n, uint32_t finish, uint32_t flags) {
+BW_DEVICE void write_result(void* y, int64_t at, A value, A center, int64_t n, uint32_t finish,
+                            uint32_t flags) {
   if (same_text(kReduceTexts[kernel].combine, kMaximumText)) value = reversed(value, flags);
-  if ((flags & kReduceFinishes) != 0) value = reduce_finish<kernel, A>(finish, value, static_cast<A>(n), center);
+  if ((flags & kReduceFinishes) != 0)
+    value = reduce_finish<kernel, A>(finish, value, static_cast<A>(n), center);
   if (__is_same(A, S) || (flags & kReduceWide) != 0) {
     static_cast<A*>(y)[at] = value;
   } else {
@@ -156,7 +159,8 @@ BW_DEVICE void reduce_rows(const ReduceRowsArgs& args, A* partials) {
   const uint32_t group = thread() >> args.width_log2;
   const uint32_t slot = group >> args.groups_log2;
   const uint32_t member = group & (groups - 1);
-  const uint32_t unit = block() * (static_cast<uint32_t>(kReduceThreads) >> (args.width_log2 + args.groups_log2)) + slot;
+  const uint32_t unit =
+      block() * (static_cast<uint32_t>(kReduceThreads) >> (args.width_log2 + args.groups_log2)) + slot;
   const bool exists = unit < args.units;
   const uint32_t chunks = args.chunks.divisor;
   const bool split = (args.flags & kReduceSplit) != 0;
@@ -182,13 +186,14 @@ BW_DEVICE void reduce_rows(const ReduceRowsArgs& args, A* partials) {
     barrier();
     value = join_partials<Row>(partials + slot * chunks, member == 0 && exists ? chunks : 0, t);
   }
-  if (exists && t == 0 && member == 0) write_result<Row::kKernel, S>(args.y, unit, value, center, args.n, args.row, args.flags);
+  if (exists && t == 0 && member == 0)
+    write_result<Row::kKernel, S>(args.y, unit, value, center, args.n, args.row, args.flags);
 }
 
 /// Eight lanes b, b + 8, ... of neighbouring columns, joined.
 template <class Row, class S, uint32_t own, class A = Compute<S>>
-BW_DEVICE void reduce_leaf(const S* x, const ReduceColumnsArgs& args, uint32_t first, uint32_t count, uint32_t b,
-                           uint32_t some, const A (&centers)[own], A (&out)[own]) {
+BW_DEVICE void reduce_leaf(const S* x, const ReduceColumnsArgs& args, uint32_t first, uint32_t count,
+                           uint32_t b, uint32_t some, const A (&centers)[own], A (&out)[own]) {
   constexpr uint32_t kParts = 8;
   A sums[kParts][own];
 #pragma unroll
@@ -220,8 +225,8 @@ BW_DEVICE void reduce_leaf(const S* x, const ReduceColumnsArgs& args, uint32_t f
   for (uint32_t k = 0; k < own; ++k) out[k] = sums[0][k];
 }
 
-/// Columns: either a thread has all lanes of its columns, or eight threads share them out, lanes of one remainder by 8
-/// each, and one of them joins what they got.
+/// Columns: either a thread has all lanes of its columns, or eight threads share them out, lanes of one
+/// remainder by 8 each, and one of them joins what they got.
 template <class Row, class S, uint32_t own = own_columns(sizeof(S)), class A = Compute<S>>
 BW_DEVICE void reduce_columns(const ReduceColumnsArgs& args, A (&shared)[8][kColumnThreads * own]) {
   const bool split = (args.flags & kReduceSplit) != 0;
@@ -244,10 +249,13 @@ BW_DEVICE void reduce_columns(const ReduceColumnsArgs& args, A (&shared)[8][kCol
     if (Row::kHasCenter && args.centers != nullptr) {
 #pragma unroll
       for (uint32_t k = 0; k < own; ++k)
-        if (k < some) centers[k] = static_cast<const A*>(args.centers)[static_cast<int64_t>(row) * args.columns + column + k];
+        if (k < some)
+          centers[k] =
+              static_cast<const A*>(args.centers)[static_cast<int64_t>(row) * args.columns + column + k];
     }
   }
-  // Remainders in the order 0 4 2 6 1 5 3 7, so that two neighbours, then two pairs, then two fours are joined.
+  // Remainders in the order 0 4 2 6 1 5 3 7, so that two neighbours, then two pairs, then two fours are
+  // joined.
   A one[own], two[own], four[own], sum[own];
 #pragma unroll
   for (uint32_t k = 0; k < own; ++k) one[k] = two[k] = four[k] = Row::template none<A>();
@@ -283,35 +291,39 @@ BW_DEVICE void reduce_columns(const ReduceColumnsArgs& args, A (&shared)[8][kCol
   const int64_t to = (static_cast<int64_t>(row) * args.chunks + chunk) * args.columns + column;
 #pragma unroll
   for (uint32_t k = 0; k < own; ++k)
-    if (k < some) write_result<Row::kKernel, S>(args.y, to + k, sum[k], centers[k], args.n, args.row, args.flags);
+    if (k < some)
+      write_result<Row::kKernel, S>(args.y, to + k, sum[k], centers[k], args.n, args.row, args.flags);
 }
 
 }  // namespace beeswax::gpu
 
-#define BW_REDUCE_KERNEL(Name, method, S, name)                                                                       \
-  BW_KERNEL_OF_REGISTERS(beeswax::gpu::kReduceThreads) reduce_##method##_##name(beeswax::gpu::ReduceRowsArgs args) {               \
-    BW_SHARED static beeswax::gpu::Compute<S> partials[beeswax::gpu::kChunk];                                         \
-    beeswax::gpu::reduce_rows<beeswax::gpu::Name##Reduce, S>(args, partials);                                         \
-  }                                                                                                                   \
-  BW_KERNEL_OF_REGISTERS(beeswax::gpu::kReduceThreads) reduce_##method##_##name##_columns(beeswax::gpu::ReduceColumnsArgs args) {  \
-    constexpr uint32_t own = beeswax::gpu::own_columns(sizeof(S));                                                    \
-    BW_SHARED static beeswax::gpu::Compute<S> shared[8][beeswax::gpu::kColumnThreads * own];                          \
-    beeswax::gpu::reduce_columns<beeswax::gpu::Name##Reduce, S, own>(args, shared);                                   \
+#define BW_REDUCE_KERNEL(Name, method, S, name)                                              \
+  BW_KERNEL_OF_REGISTERS(beeswax::gpu::kReduceThreads)                                       \
+  reduce_##method##_##name(beeswax::gpu::ReduceRowsArgs args) {                              \
+    BW_SHARED static beeswax::gpu::Compute<S> partials[beeswax::gpu::kChunk];                \
+    beeswax::gpu::reduce_rows<beeswax::gpu::Name##Reduce, S>(args, partials);                \
+  }                                                                                          \
+  BW_KERNEL_OF_REGISTERS(beeswax::gpu::kReduceThreads)                                       \
+  reduce_##method##_##name##_columns(beeswax::gpu::ReduceColumnsArgs args) {                 \
+    constexpr uint32_t own = beeswax::gpu::own_columns(sizeof(S));                           \
+    BW_SHARED static beeswax::gpu::Compute<S> shared[8][beeswax::gpu::kColumnThreads * own]; \
+    beeswax::gpu::reduce_columns<beeswax::gpu::Name##Reduce, S, own>(args, shared);          \
   }
-#define BW_REDUCE_KERNELS(S, name)      \
-  BW_REDUCE_KERNEL(Sum, sum, S, name)   \
+#define BW_REDUCE_KERNELS(S, name)    \
+  BW_REDUCE_KERNEL(Sum, sum, S, name) \
   BW_REDUCE_KERNEL(Max, max, S, name)
-#define BW_REDUCE_FLOAT_KERNELS(S, name)                 \
-  BW_REDUCE_KERNELS(S, name)                             \
-  BW_REDUCE_KERNEL(Norm, norm, S, name)                  \
-  BW_REDUCE_KERNEL(Var, var, S, name)                    \
+#define BW_REDUCE_FLOAT_KERNELS(S, name) \
+  BW_REDUCE_KERNELS(S, name)             \
+  BW_REDUCE_KERNEL(Norm, norm, S, name)  \
+  BW_REDUCE_KERNEL(Var, var, S, name)    \
   BW_REDUCE_KERNEL(LogSumExp, log_sum_exp, S, name)
 
 namespace beeswax::gpu {
 /// The kernels above serve every row.
 constexpr bool has_kernel(int row) {
   const int kernel = reduce_kernel(row);
-  return kernel == kSumRow || kernel == kMaxRow || kernel == kNormRow || kernel == kVarRow || kernel == kLogSumExpRow;
+  return kernel == kSumRow || kernel == kMaxRow || kernel == kNormRow || kernel == kVarRow ||
+         kernel == kLogSumExpRow;
 }
 #define BW_REDUCE(Name, ...) static_assert(has_kernel(k##Name##Row));
 #include "tables/reduce.def"

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Which kernel serves a row of tables/reduce.def: rows that differ in their last step only share one, and a minimum is
-// the maximum of elements in reversed order. The same for the host and for kernels.
+// Which kernel serves a row of tables/reduce.def: rows that differ in their last step only share one, and a
+// minimum is the maximum of elements in reversed order. The same for the host and for kernels.
 #pragma once
 
 #include <cstdint>
@@ -17,7 +17,8 @@ struct ReduceTexts {
   const char* combine;
 };
 inline constexpr ReduceTexts kReduceTexts[] = {
-#define BW_REDUCE(Name, method, dtypes, center, map, combine, ...) {#method, #dtypes, #center, #map, #combine},
+#define BW_REDUCE(Name, method, dtypes, center, map, combine, ...) \
+  {#method, #dtypes, #center, #map, #combine},
 #include "tables/reduce.def"
 };
 inline constexpr int kReduceRows = sizeof(kReduceTexts) / sizeof(kReduceTexts[0]);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Rows in registers: 16 threads have a chunk of 512 elements, each of them 4 neighbouring lanes, so that sums come in
-// the documented order; a row's chunks are side by side in a block, and short rows share it.
+// Rows in registers: 16 threads have a chunk of 512 elements, each of them 4 neighbouring lanes, so that sums
+// come in the documented order; a row's chunks are side by side in a block, and short rows share it.
 //   floors: bytes of x and y over the memory's bandwidth
 #pragma once
 
@@ -8,8 +8,8 @@
 
 namespace beeswax::gpu {
 
-/// The same bits as a value that compilers know nothing of: what was made of it before is made again rather than kept
-/// in registers. For types of whole words.
+/// The same bits as a value that compilers know nothing of: what was made of it before is made again rather
+/// than kept in registers. For types of whole words.
 template <class T>
 BW_DEVICE T renewed(const T& value) {
   static_assert(sizeof(T) % 4 == 0);

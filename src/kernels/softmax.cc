@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// softmax_<dtype> and its logarithm: rows in registers, softmax_wide_<dtype> for longer ones; softmax_sum_<dtype> and
-// softmax_apply_<dtype> for rows beyond.
+// softmax_<dtype> and its logarithm: rows in registers, softmax_wide_<dtype> for longer ones;
+// softmax_sum_<dtype> and softmax_apply_<dtype> for rows beyond.
 #include "kernels/reduce.h"
 #include "kernels/rows.h"
 
@@ -28,15 +28,16 @@ BW_DEVICE void softmax_rows(const RowsArgs& args, Compute<S> (&partials)[2][thre
   using A = Compute<S>;
   RegisterRow<S, threads> rows(args);
   const bool log = (args.flags & kRowsSecond) != 0;
-  const A top = rows.template join<Largest>(partials[0], [](A x) __attribute__((always_inline)) { return x; });
-  const A sum = rows.template join<Add>(partials[1], [top](A x) __attribute__((always_inline)) {
-    return softmax_term<S>(x - top);
-  });
+  const A top =
+      rows.template join<Largest>(partials[0], [](A x) __attribute__((always_inline)) { return x; });
+  const A sum = rows.template join<Add>(
+      partials[1], [top](A x) __attribute__((always_inline)) { return softmax_term<S>(x - top); });
   const A scale = softmax_scale(sum, args.flags);
   // Terms are made twice: keeping them takes registers, of which there are just enough for 1024 threads.
-  rows.store([](uint32_t) __attribute__((always_inline)) {}, [&](A x, uint32_t) __attribute__((always_inline)) {
-    return log ? (x - top) - scale : softmax_term<S>(x - top) * scale;
-  });
+  rows.store([](uint32_t) __attribute__((always_inline)) {},
+             [&](A x, uint32_t) __attribute__((always_inline)) {
+               return log ? (x - top) - scale : softmax_term<S>(x - top) * scale;
+             });
 }
 
 /// The sum of a row's terms, as a row of reduce.def with the maximum for its center.
@@ -63,17 +64,17 @@ BW_DEVICE void softmax_apply(const RowsApplyArgs& args) {
   });
 }
 
-#define BW_SOFTMAX_IN(infix, threads, S, name)                               \
-  BW_KERNEL_OF_REGISTERS(threads) softmax_##infix##name(RowsArgs args) {                  \
-    BW_SHARED static Compute<S> partials[2][threads / kChunkThreads];        \
-    softmax_rows<S, threads>(args, partials);                                \
+#define BW_SOFTMAX_IN(infix, threads, S, name)                           \
+  BW_KERNEL_OF_REGISTERS(threads) softmax_##infix##name(RowsArgs args) { \
+    BW_SHARED static Compute<S> partials[2][threads / kChunkThreads];    \
+    softmax_rows<S, threads>(args, partials);                            \
   }
-#define BW_SOFTMAX(S, name)                                                                        \
-  BW_SOFTMAX_IN(, kRowThreads, S, name)                                                            \
-  BW_KERNEL(kReduceThreads) softmax_sum_##name(ReduceRowsArgs args) {                              \
-    BW_SHARED static Compute<S> partials[kChunk];                                                  \
-    reduce_rows<TermsReduce<S>, S>(args, partials);                                                \
-  }                                                                                                \
+#define BW_SOFTMAX(S, name)                                           \
+  BW_SOFTMAX_IN(, kRowThreads, S, name)                               \
+  BW_KERNEL(kReduceThreads) softmax_sum_##name(ReduceRowsArgs args) { \
+    BW_SHARED static Compute<S> partials[kChunk];                     \
+    reduce_rows<TermsReduce<S>, S>(args, partials);                   \
+  }                                                                   \
   BW_KERNEL(kMapThreads) softmax_apply_##name(RowsApplyArgs args) { softmax_apply<S>(args); }
 BW_SOFTMAX(float, f32)
 BW_SOFTMAX(double, f64)

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Running sums. Along rows a block adds up a row, or, where rows are few, a piece of one, knowing the sum of what comes
-// before; across columns a thread adds down each, and few long columns are turned into rows.
+// Running sums. Along rows a block adds up a row, or, where rows are few, a piece of one, knowing the sum of
+// what comes before; across columns a thread adds down each, and few long columns are turned into rows.
 #include "backends/gpu/reduction.h"
 
 namespace beeswax::gpu {
@@ -24,7 +24,8 @@ void scan_rows(Gpu& gpu, const std::byte* x, DType dtype, int64_t rows, int64_t 
   ScanRowsArgs args{};
   args.pieces = divisor_of(static_cast<uint32_t>(pieces));
   args.chunks = static_cast<uint32_t>(chunks);
-  args.width_log2 = split ? log2_up(kScanThreads) : std::min(log2_up(ceil_div(n, int64_t{kScanOwn})), log2_up(kScanThreads));
+  args.width_log2 = split ? log2_up(kScanThreads)
+                          : std::min(log2_up(ceil_div(n, int64_t{kScanOwn})), log2_up(kScanThreads));
   const unsigned pack = std::min(16u, kScanOwn * static_cast<unsigned>(bytes_of(dtype)));
   args.packs = (reinterpret_cast<uintptr_t>(x) | reinterpret_cast<uintptr_t>(y)) % pack == 0 &&
                (rows == 1 || n * bytes_of(dtype) % pack == 0);
@@ -36,11 +37,13 @@ void scan_rows(Gpu& gpu, const std::byte* x, DType dtype, int64_t rows, int64_t 
     args.carries = split ? carries.data() + first * chunks * size : nullptr;
     args.units = static_cast<uint32_t>(std::min(per_launch, rows - first) * pieces);
     gpu.launch(kernels.get(gpu, index_of(dtype) * 2),
-               {{blocks_for(args.units, int64_t{kScanThreads} >> args.width_log2), 1, 1}, kScanThreads, 0}, args);
+               {{blocks_for(args.units, int64_t{kScanThreads} >> args.width_log2), 1, 1}, kScanThreads, 0},
+               args);
   }
 }
 
-void scan_columns(Gpu& gpu, const std::byte* x, DType dtype, int64_t outer, int64_t n, int64_t columns, std::byte* y) {
+void scan_columns(Gpu& gpu, const std::byte* x, DType dtype, int64_t outer, int64_t n, int64_t columns,
+                  std::byte* y) {
   ScanColumnsArgs args{};
   args.columns = divisor_of(static_cast<uint32_t>(columns));
   args.n = n;
@@ -49,8 +52,8 @@ void scan_columns(Gpu& gpu, const std::byte* x, DType dtype, int64_t outer, int6
     args.x = at(x, first * n * columns, dtype);
     args.y = at(y, first * n * columns, dtype);
     args.units = static_cast<uint32_t>(std::min(per_launch, outer - first) * columns);
-    gpu.launch(kernels.get(gpu, index_of(dtype) * 2 + 1), {{blocks_for(args.units, kScanThreads), 1, 1}, kScanThreads, 0},
-               args);
+    gpu.launch(kernels.get(gpu, index_of(dtype) * 2 + 1),
+               {{blocks_for(args.units, kScanThreads), 1, 1}, kScanThreads, 0}, args);
   }
 }
 
@@ -65,14 +68,15 @@ void GpuBackend::cumsum(const Operand& x, int axis, const Target& out) {
   const bool dense = Nest<1>({x.layout}).dense(0);
   // Columns too few to fill the device, and long, become rows.
   constexpr int64_t kLongColumn = 1024;
-  const bool turns = columns > kMostElements ||
-                     (columns > 1 && n >= kLongColumn &&
-                      outer * columns < int64_t{kScanThreads} * 4 * gpu_.properties().units);
+  const bool turns =
+      columns > kMostElements || (columns > 1 && n >= kLongColumn &&
+                                  outer * columns < int64_t{kScanThreads} * 4 * gpu_.properties().units);
   if (turns) {
     const std::array<int64_t, 3> sizes = {outer, n, columns};
     const std::array<int, 3> last = {0, 2, 1}, back = {0, 2, 1};
     if (!dense) copy(x, out);
-    const Layout blocks(Shape(std::span<const int64_t>(sizes)), dense ? x.layout->offset() : out.layout->offset());
+    const Layout blocks(Shape(std::span<const int64_t>(sizes)),
+                        dense ? x.layout->offset() : out.layout->offset());
     const Layout turned = blocks.permute(std::span<const int>(last));
     const Layout rows(turned.shape());
     const detail::Ref<Storage> sums = scratch(dtype_bytes(x.dtype, static_cast<size_t>(shape.elem_count())));

@@ -65,8 +65,10 @@ void set_keys(ArgReduceArgs& args, DType dtype, bool largest) {
   args.sign = is_signed ? all ^ (all >> 1) : 0;
   args.flip = largest ? 0 : all;
   args.largest_number = all;
-  if (dtype == DType::F8E4M3) args.largest_number = 0x7e;
-  else if (is_float) args.largest_number = bits_of(Scalar(HUGE_VAL), dtype);
+  if (dtype == DType::F8E4M3)
+    args.largest_number = 0x7e;
+  else if (is_float)
+    args.largest_number = bits_of(Scalar(HUGE_VAL), dtype);
 }
 
 }  // namespace
@@ -100,7 +102,8 @@ void GpuBackend::arg_reduce(ArgReduceOp op, const Operand& x, uint32_t axes, con
   const int64_t most = columns ? 1 << 12 : 1 << 16;
   const int64_t least = columns ? 64 : 1 << 11;
   const int64_t wanted = 8 * int64_t{gpu_.properties().units};
-  const int64_t results = columns ? view.outer.count * ceil_div(view.columns, int64_t{kColumnThreads}) : view.results();
+  const int64_t results =
+      columns ? view.outer.count * ceil_div(view.columns, int64_t{kColumnThreads}) : view.results();
   const int64_t share = ceil_div(n, std::max<int64_t>(1, wanted / results));
   const int64_t piece = std::min(n, std::clamp(share, least, most));
   const int64_t pieces = ceil_div(n, piece);
@@ -142,7 +145,9 @@ void GpuBackend::arg_reduce(ArgReduceOp op, const Operand& x, uint32_t axes, con
     joined.rows = static_cast<uint32_t>(std::min(view.results() - first, kMostElements));
     joined.pieces = static_cast<uint32_t>(pieces);
     joined.width_log2 = std::min(log2_up(pieces), log2_up(kArgThreads));
-    gpu_.launch(join, {{blocks_for(joined.rows, int64_t{kArgThreads} >> joined.width_log2), 1, 1}, kArgThreads, 0}, joined);
+    gpu_.launch(join,
+                {{blocks_for(joined.rows, int64_t{kArgThreads} >> joined.width_log2), 1, 1}, kArgThreads, 0},
+                joined);
   }
 }
 

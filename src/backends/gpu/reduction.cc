@@ -68,9 +68,9 @@ void rows_pass(Gpu& gpu, const Pass& pass, const ReduceView& view, bool split) {
     args.centers = pass.centers == nullptr ? nullptr : pass.centers + first * compute_bytes;
     args.outer = walk_of(part);
     args.units = static_cast<uint32_t>(part.count * per_row);
-    const Kernel& kernel = pass.kernel != nullptr ? *pass.kernel : kernel_of(gpu, pass.row, view.dtype, false);
-    gpu.launch(kernel, {{blocks_for(args.units, in_block), 1, 1}, kReduceThreads, 0},
-               args);
+    const Kernel& kernel =
+        pass.kernel != nullptr ? *pass.kernel : kernel_of(gpu, pass.row, view.dtype, false);
+    gpu.launch(kernel, {{blocks_for(args.units, in_block), 1, 1}, kReduceThreads, 0}, args);
   });
 }
 
@@ -106,8 +106,8 @@ void columns_pass(Gpu& gpu, const Pass& pass, const ReduceView& view) {
   });
 }
 
-// Whether a pass over chunks comes first: of columns with several, of rows too long for a block, and of rows too few to
-// fill the device.
+// Whether a pass over chunks comes first: of columns with several, of rows too long for a block, and of rows
+// too few to fill the device.
 bool needs_more(const Gpu& gpu, const ReduceView& view) {
   const int64_t chunks = chunks_of(view.n());
   if (view.columns > 1) return chunks > 1;
@@ -143,7 +143,8 @@ bool rows_in_packs(const std::byte* base, DType dtype, const Nest<1>& outer) {
   const int pack = std::min<int>(16, static_cast<int>(kOwnLanes) * bytes);
   if (reinterpret_cast<uintptr_t>(base) % static_cast<unsigned>(pack) != 0) return false;
   for (int axis = 0; axis < outer.rank; ++axis)
-    if (outer.dims[static_cast<size_t>(axis)] > 1 && outer.strides[0][static_cast<size_t>(axis)] * bytes % pack != 0)
+    if (outer.dims[static_cast<size_t>(axis)] > 1 &&
+        outer.strides[0][static_cast<size_t>(axis)] * bytes % pack != 0)
       return false;
   return true;
 }
@@ -167,7 +168,12 @@ void reduce_view(Gpu& gpu, ReduceOp op, const ReduceView& view, Finish finish, s
   const uint32_t last_flags = (finish == Finish::None ? 0 : kReduceFinishes) | (wide ? kReduceWide : 0);
   const auto one_pass = [&](const ReduceView& from, uint32_t flags, bool split, std::byte* to) {
     const bool in_compute = (flags & kReduceWide) != 0;
-    const Pass pass{row, flags, view.n(), centers, to, in_compute ? size : bytes_of(from.dtype),
+    const Pass pass{row,
+                    flags,
+                    view.n(),
+                    centers,
+                    to,
+                    in_compute ? size : bytes_of(from.dtype),
                     (flags & kReduceMaps) != 0 ? mapping : nullptr};
     if (from.columns > 1) {
       columns_pass(gpu, pass, from);
@@ -198,8 +204,13 @@ void reduce_view(Gpu& gpu, ReduceOp op, const ReduceView& view, Finish finish, s
 }
 
 void chunk_sums(Gpu& gpu, const ReduceView& rows, std::byte* y) {
-  const Pass pass{static_cast<int>(ReduceOp::Sum), kReduceWide | kReduceMaps,     rows.n(), nullptr,
-                  y,                               bytes_of(compute_dtype(rows.dtype)), nullptr};
+  const Pass pass{static_cast<int>(ReduceOp::Sum),
+                  kReduceWide | kReduceMaps,
+                  rows.n(),
+                  nullptr,
+                  y,
+                  bytes_of(compute_dtype(rows.dtype)),
+                  nullptr};
   rows_pass(gpu, pass, rows, true);
 }
 

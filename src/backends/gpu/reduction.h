@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Reductions in the documented order (docs/numerics.md) over any view, for reduce, softmax, norms and running sums.
-// Each pass turns chunks of 512 elements into one, until one is left; a row of up to 512 chunks is one pass of its own
-// where there are rows enough to fill the device.
+// Reductions in the documented order (docs/numerics.md) over any view, for reduce, softmax, norms and running
+// sums. Each pass turns chunks of 512 elements into one, until one is left; a row of up to 512 chunks is one
+// pass of its own where there are rows enough to fill the device.
 #pragma once
 
 #include "backends/gpu/launch.h"
@@ -41,14 +41,15 @@ struct ReduceView : ReduceNest {
   bool fits() const;
 };
 
-/// What is made of the sums: the row's last step or nothing, in the operand's dtype or in what it is computed in.
+/// What is made of the sums: the row's last step or nothing, in the operand's dtype or in what it is computed
+/// in.
 enum class Finish { InDType, InCompute, None };
 
-/// Whether a view of a narrow dtype takes several passes, whose results are of the compute dtype: then Finish::InDType
-/// is not possible, and they are to be rounded after it.
+/// Whether a view of a narrow dtype takes several passes, whose results are of the compute dtype: then
+/// Finish::InDType is not possible, and they are to be rounded after it.
 bool rounds_apart(const Gpu& gpu, const ReduceView& view);
-/// results() values at `y`. `centers` may hold the results, in the compute dtype, of the row that `op` has for its center. `mapping` is
-/// the first pass's kernel over rows where that is not the row's own.
+/// results() values at `y`. `centers` may hold the results, in the compute dtype, of the row that `op` has
+/// for its center. `mapping` is the first pass's kernel over rows where that is not the row's own.
 void reduce_view(Gpu& gpu, ReduceOp op, const ReduceView& view, Finish finish, std::byte* y,
                  const std::byte* centers = nullptr, const Kernel* mapping = nullptr);
 /// The sum of each chunk of dense rows: ceil(n / 512) of them for each row, in the compute dtype.
@@ -60,6 +61,8 @@ ReducedAxes reduced_axes(const Nest<1>& reduced);
 bool rows_in_packs(const std::byte* base, DType dtype, const Nest<1>& outer);
 
 /// ceil(log2(n)) for n >= 1.
-constexpr uint32_t log2_up(int64_t n) { return static_cast<uint32_t>(std::bit_width(static_cast<uint64_t>(n - 1))); }
+constexpr uint32_t log2_up(int64_t n) {
+  return static_cast<uint32_t>(std::bit_width(static_cast<uint64_t>(n - 1)));
+}
 
 }  // namespace beeswax::gpu

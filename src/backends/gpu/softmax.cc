@@ -1,13 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
-// Softmax and norms: one pass over memory where a row fits the registers of a block, else sums first and then a pass
-// over elements.
+// Softmax and norms: one pass over memory where a row fits the registers of a block, else sums first and then
+// a pass over elements.
 #include "backends/gpu/reduction.h"
 
 namespace beeswax::gpu {
 namespace {
 
 KernelTable::Name named(std::string_view kernel, size_t dtype, const char* operation, bool wide) {
-  if (!dtype_is_float(static_cast<DType>(dtype)) || (wide && static_cast<DType>(dtype) == DType::F64)) return {"", ""};
+  if (!dtype_is_float(static_cast<DType>(dtype)) || (wide && static_cast<DType>(dtype) == DType::F64))
+    return {"", ""};
   return {join_text(kernel, name_of(dtype)), operation};
 }
 // For each dtype: rows in a block, in a block of more threads, and elements after sums.
@@ -50,11 +51,13 @@ bool in_packs(const void* x, DType dtype) {
 // A launch over all rows, in parts that fit one: launch(first row, rows).
 template <class Launch>
 void for_rows(int64_t rows, int64_t per_launch, const Launch& launch) {
-  for (int64_t first = 0; first < rows; first += per_launch) launch(first, std::min(per_launch, rows - first));
+  for (int64_t first = 0; first < rows; first += per_launch)
+    launch(first, std::min(per_launch, rows - first));
 }
 
 // Rows in registers, if they fit.
-bool launch_rows(Gpu& gpu, KernelTable& table, const RowsView& view, DType dtype, std::byte* y, RowsArgs args) {
+bool launch_rows(Gpu& gpu, KernelTable& table, const RowsView& view, DType dtype, std::byte* y,
+                 RowsArgs args) {
   const bool packs = in_packs(view.x, dtype) && in_packs(y, dtype) && view.n % kOwnLanes == 0 &&
                      (view.rows == 1 || view.stride % kOwnLanes == 0) && in_packs(args.weight, dtype) &&
                      in_packs(args.bias, dtype);
@@ -71,14 +74,18 @@ bool launch_rows(Gpu& gpu, KernelTable& table, const RowsView& view, DType dtype
     args.x = at(view.x, first * view.stride, dtype);
     args.y = at(y, first * view.n, dtype);
     args.rows = static_cast<uint32_t>(rows);
-    gpu.launch(kernel, {{blocks_for(rows, threads >> (args.width_log2 + args.groups_log2)), 1, 1},
-                        static_cast<uint32_t>(threads), 0}, args);
+    gpu.launch(kernel,
+               {{blocks_for(rows, threads >> (args.width_log2 + args.groups_log2)), 1, 1},
+                static_cast<uint32_t>(threads),
+                0},
+               args);
   });
   return true;
 }
 
 // y from x and what was found of its rows.
-void launch_apply(Gpu& gpu, KernelTable& table, const RowsView& view, DType dtype, std::byte* y, RowsApplyArgs args) {
+void launch_apply(Gpu& gpu, KernelTable& table, const RowsView& view, DType dtype, std::byte* y,
+                  RowsApplyArgs args) {
   const int64_t size = bytes_of(compute_dtype(dtype));
   args.n = view.n;
   args.x_row = view.stride;
@@ -91,7 +98,8 @@ void launch_apply(Gpu& gpu, KernelTable& table, const RowsView& view, DType dtyp
     args.first = first_of == nullptr ? nullptr : first_of + first * size;
     args.second = second_of + first * size;
     args.rows = static_cast<uint32_t>(rows);
-    gpu.launch(table.get(gpu, index_of(dtype) * 4 + kApply), {{args.rows * args.tiles, 1, 1}, kMapThreads, 0}, args);
+    gpu.launch(table.get(gpu, index_of(dtype) * 4 + kApply), {{args.rows * args.tiles, 1, 1}, kMapThreads, 0},
+               args);
   });
 }
 
