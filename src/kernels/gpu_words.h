@@ -102,4 +102,29 @@ BW_DEVICE void load_half_and_words(const void* from, uint16_t& half, uint32_t (&
 #endif
 }
 
+/// Products of a 16 x (4 n) matrix of signed bytes and a (4 n) x 8 one, added to `sum`, by the 32 threads of
+/// a wave; n is 4 or 8. Of thread t, a[2 j] and a[2 j + 1] are word t % 4 + 4 j of rows t / 4 and t / 4 + 8,
+/// b[j] is that of column t / 4; sum has rows t / 4 (first two) and t / 4 + 8, columns 2 (t % 4) and the
+/// next.
+#if BW_NVIDIA
+inline constexpr bool kByteMatrices = true;
+BW_DEVICE void multiply_bytes(const uint32_t (&a)[2], const uint32_t (&b)[1], int32_t (&sum)[4]) {
+  __asm__(
+      "mma.sync.aligned.m16n8k16.row.col.s32.s8.s8.s32 {%0, %1, %2, %3}, {%4, %5}, {%6}, {%0, %1, %2, %3};"
+      : "+r"(sum[0]), "+r"(sum[1]), "+r"(sum[2]), "+r"(sum[3])
+      : "r"(a[0]), "r"(a[1]), "r"(b[0]));
+}
+BW_DEVICE void multiply_bytes(const uint32_t (&a)[4], const uint32_t (&b)[2], int32_t (&sum)[4]) {
+  __asm__(
+      "mma.sync.aligned.m16n8k32.row.col.s32.s8.s8.s32 {%0, %1, %2, %3}, {%4, %5, %6, %7}, {%8, %9}, {%0, "
+      "%1, %2, %3};"
+      : "+r"(sum[0]), "+r"(sum[1]), "+r"(sum[2]), "+r"(sum[3])
+      : "r"(a[0]), "r"(a[1]), "r"(a[2]), "r"(a[3]), "r"(b[0]), "r"(b[1]));
+}
+#else
+inline constexpr bool kByteMatrices = false;
+BW_DEVICE void multiply_bytes(const uint32_t (&)[2], const uint32_t (&)[1], int32_t (&)[4]) {}
+BW_DEVICE void multiply_bytes(const uint32_t (&)[4], const uint32_t (&)[2], int32_t (&)[4]) {}
+#endif
+
 }  // namespace beeswax::gpu

@@ -7,71 +7,21 @@
 #pragma once
 
 #include "kernels/quantized.h"
-#include "kernels/quantized_units.h"
+#include "kernels/quantized_activation.h"
 
 namespace beeswax::gpu {
 
-/// One row of activations.
-struct ActivationRow {
-  const char* q;
-  const char* scales;
-  const int16_t* sums;
-};
 template <class Block>
-BW_DEVICE ActivationRow activation_row(const QuantizedMatmulArgs& args, uint32_t k, uint32_t row) {
-  const uint64_t first = uint64_t{row} * k;
-  constexpr uint32_t kScaleBytes = Block::kElements == 32 ? sizeof(ActivationScale) : sizeof(float);
-  return {static_cast<const char*>(args.q) + first,
-          static_cast<const char*>(args.scales) + first / Block::kElements * kScaleBytes,
-          args.sums + first / 16};
-}
-
-/// Unit `at` of a row of weights times the same of a row of activations.
-template <class Block>
-BW_DEVICE float unit_product(const Unit32& unit, const ActivationRow& row, uint32_t at) {
-  uint32_t low[4], high[4];
-  load_words(row.q + at * 32, low);
-  load_words(row.q + at * 32 + 16, high);
-  const ActivationScale scale = reinterpret_cast<const ActivationScale*>(row.scales)[at];
-  int32_t sum = 0;
-  for (int i = 0; i < 4; ++i) sum = dot4(unit.level[i], low[i], sum);
-  for (int i = 0; i < 4; ++i) sum = dot4(unit.level[i + 4], high[i], sum);
-  sum -= Units<Block>::kZero * scale.sum;
-  float product = unit.scale * static_cast<float>(sum);
-  if constexpr (Block::kHasMin) product += unit.minimum * static_cast<float>(scale.sum);
-  return scale.d * product;
+BW_DEVICE float unit_product(const Unit32& unit, const ActivationUnit& x) {
+  int32_t dot = 0;
+  for (int i = 0; i < 8; ++i) dot = dot4(unit.level[i], x.word[i], dot);
+  return unit_term<Block>(unit.scale, unit.minimum, x.d, dot, x.bytes[0]);
 }
 template <class Block>
-BW_DEVICE float unit_product(const Unit256& unit, const ActivationRow& row, uint32_t at) {
-  const uint32_t a = at / 8 * 16 + Units<Block>::first(at % 8),
-                 b = at / 8 * 16 + Units<Block>::second(at % 8);
-  uint32_t low[4], high[4];
-  load_words(row.q + a * 16, low);
-  load_words(row.q + b * 16, high);
-  const float d = reinterpret_cast<const float*>(row.scales)[at / 8];
-  int32_t sums[2] = {0, 0};
-  for (int i = 0; i < 4; ++i) sums[0] = dot4(unit.level[i], low[i], sums[0]);
-  for (int i = 0; i < 4; ++i) sums[1] = dot4(unit.level[i + 4], high[i], sums[1]);
-  int32_t bytes[2] = {0, 0};
-  if constexpr (Block::kHasMin || Units<Block>::kZero != 0) {
-    bytes[0] = row.sums[a];
-    bytes[1] = row.sums[b];
-  }
-  int32_t sum = 0;
-  for (int g = 0; g < 2; ++g) sum += unit.sc[g] * (sums[g] - Units<Block>::kZero * bytes[g]);
-  float product = unit.scale * static_cast<float>(sum);
-  if constexpr (Block::kHasMin)
-    product -= unit.minimum * static_cast<float>(unit.m[0] * bytes[0] + unit.m[1] * bytes[1]);
-  return d * product;
-}
-
-template <class Block>
-BW_DEVICE auto load_unit(const Block* row, uint32_t at) {
-  if constexpr (Block::kElements == 32) {
-    return Units<Block>::load(row + at);
-  } else {
-    return Units<Block>::load(row + at / 8, at % 8);
-  }
+BW_DEVICE float unit_product(const Unit256& unit, const ActivationUnit& x) {
+  int32_t dot[2] = {0, 0};
+  for (int i = 0; i < 8; ++i) dot[i / 4] = dot4(unit.level[i], x.word[i], dot[i / 4]);
+  return unit_term<Block>(unit, x.d, dot, x.bytes);
 }
 
 template <class Block, int kColumns>
@@ -113,10 +63,10 @@ BW_DEVICE void quantized_rows(const QuantizedMatmulArgs& args) {
         if (kColumns > 1 && column >= columns) break;
         // Addresses of every column at once would fill the registers.
         if (kColumns > 1) here = hidden(here);
-        const ActivationRow x = activation_row<Block>(args, k, first_column + column);
+        const auto x = load_activation<Block>(activation_row<Block>(args, k, first_column + column), here);
 #pragma unroll
         for (int r = 0; r < kMatVecRows; ++r) {
-          const float product = unit_product<Block>(unit[step][r], x, here);
+          const float product = unit_product<Block>(unit[step][r], x);
           sum[r][c] += inside ? product : 0.0f;
         }
       }

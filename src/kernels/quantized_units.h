@@ -276,4 +276,32 @@ struct Units<quant::Q8_K> {
   }
 };
 
+/// What a unit adds to an output: `dot` is of its levels and the bytes of an activation whose scale is d and
+/// whose sums of bytes are `bytes`. Integers are exact as floats here, so whichever way a product is made it
+/// has the same bits.
+template <class Block>
+BW_DEVICE float unit_term(float scale, float minimum, float d, int32_t dot, int32_t bytes) {
+  float product = scale * static_cast<float>(dot - Units<Block>::kZero * bytes);
+  if constexpr (Block::kHasMin) product += minimum * static_cast<float>(bytes);
+  return d * product;
+}
+template <class Block>
+BW_DEVICE float unit_term(const Unit256& unit, float d, const int32_t (&dot)[2], const int32_t (&bytes)[2]) {
+  int32_t sum = 0;
+  for (int g = 0; g < 2; ++g) sum += unit.sc[g] * (dot[g] - Units<Block>::kZero * bytes[g]);
+  float product = unit.scale * static_cast<float>(sum);
+  if constexpr (Block::kHasMin)
+    product -= unit.minimum * static_cast<float>(unit.m[0] * bytes[0] + unit.m[1] * bytes[1]);
+  return d * product;
+}
+
+template <class Block>
+BW_DEVICE auto load_unit(const Block* row, uint32_t at) {
+  if constexpr (Block::kElements == 32) {
+    return Units<Block>::load(row + at);
+  } else {
+    return Units<Block>::load(row + at / 8, at % 8);
+  }
+}
+
 }  // namespace beeswax::gpu

@@ -12,4 +12,10 @@ inline constexpr int kMatVecThreads = 128;
 inline constexpr int kMatVecRows = 2;
 inline constexpr int kMatVecColumns = 8;
 
+/// Products of more rows: a block makes a tile of the result.
+inline constexpr int kQuantMatmulThreads = 256;
+inline constexpr int kQuantMatmulN = 128;    // rows of weights
+inline constexpr int kQuantMatmulM = 64;     // rows of activations
+inline constexpr int kQuantMatmulFrom = 17;  // rows of activations from which on it is worth it
+
 }  // namespace beeswax::gpu

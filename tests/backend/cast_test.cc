@@ -101,30 +101,40 @@ INSTANTIATE_TEST_SUITE_P(Pairs, CastTest,
                          });
 
 TEST(StorageDTypes, DecodeExactlyAndEncodeToNearest) {
-  const Tensor f4 = Tensor::from_bytes(
-      std::vector<std::byte>{std::byte{0x10}, std::byte{0x7f}, std::byte{0xa5}}, {6}, DType::F4);
-  EXPECT_EQ(f4.to_dtype(DType::F32).to_vec<float>(), (std::vector<float>{0, 0.5f, -6, 6, 3, -1}));
-  for (DType dtype : {DType::F4, DType::F6E2M3, DType::F6E3M2, DType::F8E8M0}) {
-    const int codes = 1 << dtype_bits(dtype);
-    std::vector<std::byte> bytes(dtype_bytes(dtype, static_cast<size_t>(codes)));
-    for (int code = 0, bits = dtype_bits(dtype); code < codes; ++code)
-      for (int b = 0; b < bits; ++b)
-        if (((code >> b) & 1) != 0)
-          bytes[static_cast<size_t>((code * bits + b) / 8)] |= std::byte{1} << ((code * bits + b) % 8);
-    const Tensor all_codes = Tensor::from_bytes(bytes, {codes}, dtype);
-    const Tensor values = all_codes.to_dtype(DType::F32);
-    EXPECT_EQ(values.to_dtype(dtype).to_bytes(), bytes) << dtype_name(dtype);
-    EXPECT_ERROR(all_codes + all_codes, UnsupportedDType, "accepted dtypes: u8, u32");
+  for (const Device& device : test::devices()) {
+    const Tensor f4 = Tensor::from_bytes(
+        std::vector<std::byte>{std::byte{0x10}, std::byte{0x7f}, std::byte{0xa5}}, {6}, DType::F4, device);
+    EXPECT_EQ(f4.to_dtype(DType::F32).to_vec<float>(), (std::vector<float>{0, 0.5f, -6, 6, 3, -1}));
+    for (DType dtype : {DType::F4, DType::F6E2M3, DType::F6E3M2, DType::F8E8M0}) {
+      const int codes = 1 << dtype_bits(dtype);
+      std::vector<std::byte> bytes(dtype_bytes(dtype, static_cast<size_t>(codes)));
+      for (int code = 0, bits = dtype_bits(dtype); code < codes; ++code)
+        for (int b = 0; b < bits; ++b)
+          if (((code >> b) & 1) != 0)
+            bytes[static_cast<size_t>((code * bits + b) / 8)] |= std::byte{1} << ((code * bits + b) % 8);
+      const Tensor all_codes = Tensor::from_bytes(bytes, {codes}, dtype, device);
+      const Tensor values = all_codes.to_dtype(DType::F32);
+      EXPECT_EQ(values.to_dtype(dtype).to_bytes(), bytes) << dtype_name(dtype);
+      EXPECT_ERROR(all_codes + all_codes, UnsupportedDType, "accepted dtypes: u8, u32");
+    }
+    const Tensor x = Tensor::from_vec(std::vector<float>{0.25f, 0.75f, 2.5f, 100, -100, 1.25f}, {6}, device);
+    EXPECT_EQ(x.to_dtype(DType::F4).to_dtype(DType::F32).to_vec<float>(),
+              (std::vector<float>{0, 1, 2, 6, -6, 1}));
+    EXPECT_EQ(x.to_dtype(DType::F6E2M3).to_dtype(DType::F32).to_vec<float>(),
+              (std::vector<float>{0.25f, 0.75f, 2.5f, 7.5f, -7.5f, 1.25f}));
+    EXPECT_EQ(x.to_dtype(DType::F6E3M2).to_dtype(DType::F32).to_vec<float>(),
+              (std::vector<float>{0.25f, 0.75f, 2.5f, 28, -28, 1.25f}));
+    const Tensor strided = x.reshape({2, 3}).t();
+    for (const DType dtype : {DType::F32, DType::F16, DType::BF16})
+      EXPECT_EQ(strided.to_dtype(dtype)
+                    .to_dtype(DType::F6E3M2)
+                    .to_dtype(dtype)
+                    .to_dtype(DType::F32)
+                    .to_vec<float>(),
+                (std::vector<float>{0.25f, 28, 0.75f, -28, 2.5f, 1.25f}));
+    EXPECT_ERROR(x.to_dtype(DType::F64).to_dtype(DType::F4), UnsupportedDType, "cast to f32 first");
+    EXPECT_ERROR(f4.narrow(0, 1, 2), UnsupportedDType, "packed below a byte");
   }
-  const Tensor x = Tensor::from_vec(std::vector<float>{0.25f, 0.75f, 2.5f, 100, -100, 1.25f}, {6});
-  EXPECT_EQ(x.to_dtype(DType::F4).to_dtype(DType::F32).to_vec<float>(),
-            (std::vector<float>{0, 1, 2, 6, -6, 1}));
-  EXPECT_EQ(x.to_dtype(DType::F6E2M3).to_dtype(DType::F32).to_vec<float>(),
-            (std::vector<float>{0.25f, 0.75f, 2.5f, 7.5f, -7.5f, 1.25f}));
-  EXPECT_EQ(x.to_dtype(DType::F6E3M2).to_dtype(DType::F32).to_vec<float>(),
-            (std::vector<float>{0.25f, 0.75f, 2.5f, 28, -28, 1.25f}));
-  EXPECT_ERROR(x.to_dtype(DType::F64).to_dtype(DType::F4), UnsupportedDType, "cast to f32 first");
-  EXPECT_ERROR(f4.narrow(0, 1, 2), UnsupportedDType, "packed below a byte");
 }
 
 TEST(Where, PicksBitsOnEveryDType) {

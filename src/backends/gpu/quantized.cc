@@ -24,6 +24,10 @@ KernelTable row_kernels(kQuantTypeCount * 2, [](size_t i) {
   return of_format("quantized_rows_", i / 2, i % 2 == 0 ? "_1" : "", "quantized_matmul");
 });
 
+KernelTable matmul_kernels(kQuantTypeCount, [](size_t i) {
+  return of_format("quantized_matmul_", i, "", "quantized_matmul");
+});
+
 uint32_t float_dtype(DType dtype) {
   if (dtype == DType::F16) return kFloatF16;
   return dtype == DType::BF16 ? kFloatBF16 : kFloatF32;
@@ -120,10 +124,19 @@ void GpuBackend::quantized_matmul(QuantType type, const Operand& x, const Storag
                 activations);
     arguments.y = at(out.data(), row * n, out.dtype);
     arguments.m = static_cast<uint32_t>(some);
-    const auto columns = static_cast<uint32_t>(some == 1 ? 1 : ceil_div(some, int64_t{kMatVecColumns}));
-    gpu_.launch(row_kernels.get(gpu_, static_cast<size_t>(type) * 2 + (some == 1 ? 0 : 1)),
-                {{blocks_for(n, kMatVecThreads / 32 * kMatVecRows), columns, 1}, kMatVecThreads, 0},
-                arguments);
+    const auto format = static_cast<size_t>(type);
+    if (some >= kQuantMatmulFrom) {
+      gpu_.launch(
+          matmul_kernels.get(gpu_, format),
+          {{blocks_for(n, kQuantMatmulN), blocks_for(some, kQuantMatmulM), 1}, kQuantMatmulThreads, 0},
+          arguments);
+    } else {
+      gpu_.launch(row_kernels.get(gpu_, format * 2 + (some == 1 ? 0 : 1)),
+                  {{blocks_for(n, kMatVecThreads / 32 * kMatVecRows), blocks_for(some, kMatVecColumns), 1},
+                   kMatVecThreads,
+                   0},
+                  arguments);
+    }
   }
 }
 

@@ -1,0 +1,9 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "kernels/quantized_matmul.h"
+
+BW_QUANTIZED_MATMUL(Q4_0, q4_0)
+BW_QUANTIZED_MATMUL(Q4_1, q4_1)
+BW_QUANTIZED_MATMUL(Q5_0, q5_0)
+BW_QUANTIZED_MATMUL(Q5_1, q5_1)
+BW_QUANTIZED_MATMUL(Q8_0, q8_0)
+BW_QUANTIZED_MATMUL(Q8_1, q8_1)
