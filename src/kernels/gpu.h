@@ -18,6 +18,16 @@
 
 #define BW_KERNEL(threads) \
   extern "C" __attribute__((global)) __attribute__((launch_bounds(threads))) __attribute__((used)) void
+// The same for kernels that keep much in registers: they may have all that a block can get, where compilers
+// would rather spill for the sake of more blocks side by side.
+#define BW_KERNEL_OF_REGISTERS(threads) \
+  extern "C" __attribute__((global)) __attribute__((launch_bounds(threads, 1))) __attribute__((used)) void
+// Hides from the compiler what it knows of a 32-bit variable.
+#if BW_AMD
+#define BW_HIDE_WORD(word) __asm__ volatile("" : "+v"(word))
+#else
+#define BW_HIDE_WORD(word) __asm__ volatile("" : "+r"(word))
+#endif
 #define BW_SHARED __attribute__((shared))
 #define BW_DEVICE __attribute__((device)) static inline __attribute__((always_inline))
 #define BW_DEVICE_MEMBER __attribute__((device)) inline __attribute__((always_inline))

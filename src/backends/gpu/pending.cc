@@ -13,13 +13,6 @@ namespace {
 void GpuBackend::random(const Target&, Distribution, double, double, uint64_t, uint64_t) {
   missing("random");
 }
-void GpuBackend::reduce(ReduceOp, const Operand&, uint32_t, const Target&) { missing("reduce"); }
-void GpuBackend::arg_reduce(ArgReduceOp, const Operand&, uint32_t, const Target&) { missing("arg_reduce"); }
-void GpuBackend::softmax(const Operand&, int, bool, const Target&) { missing("softmax"); }
-void GpuBackend::norm(NormKind, const Operand&, const Operand&, const Operand&, double, const Target&) {
-  missing("norm");
-}
-void GpuBackend::cumsum(const Operand&, int, const Target&) { missing("cumsum"); }
 void GpuBackend::sort(const Operand&, bool, const Target&, const Target&) { missing("sort"); }
 void GpuBackend::index_select(const Operand&, const Operand&, int, const Target&) { missing("index_select"); }
 void GpuBackend::gather(const Operand&, const Operand&, int, const Target&) { missing("gather"); }
