@@ -6,7 +6,7 @@
 #pragma once
 
 #include "kernels/order.h"
-#include "kernels/reduce_table.h"
+#include "tables/reduce_kernels.h"
 
 namespace beeswax::gpu {
 

@@ -20,6 +20,10 @@ int64_t grain_of(int64_t units, int64_t length) {
   return std::max<int64_t>(1, std::clamp<int64_t>(share, kGrain, 1 << 20) / length);
 }
 
+const ReduceLoops& loops_of(ReduceOp op, DType dtype) {
+  return reduce_kernels().loops[static_cast<size_t>(op)][static_cast<size_t>(dtype)];
+}
+
 // One pass: every chunk of the view to one value at out[outer][chunk][column].
 class Pass {
  public:

@@ -3,7 +3,7 @@
 #include <cmath>
 
 #include "backends/gpu/reduction.h"
-#include "core/same_text.h"
+#include "tables/same_text.h"
 
 namespace beeswax::gpu {
 namespace {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "backends/gpu/reduction.h"
 
-#include "kernels/reduce_table.h"
+#include "tables/reduce_kernels.h"
 
 namespace beeswax::gpu {
 namespace {

@@ -1,0 +1,294 @@
+// SPDX-License-Identifier: Apache-2.0
+// Reductions, argmax, softmax and norms on every device of BEESWAX_TEST_DEVICES: the same bits as on the CPU,
+// whose own tests hold them to the documented order. Running sums: against their definition.
+#include <gtest/gtest.h>
+
+#include <functional>
+
+#include "core/fail.h"
+#include "support/devices.h"
+#include "support/numbers.h"
+#include "support/raw.h"
+#include "support/reduce_rows.h"
+
+namespace beeswax {
+namespace {
+
+class DeviceSums : public testing::TestWithParam<Device> {
+ protected:
+  void SetUp() override {
+    if (GetParam().is_cpu()) GTEST_SKIP() << "the CPU is what others are compared with";
+  }
+  // The same function of x here and there.
+  template <class F>
+  void expect_same(const Tensor& x, const F& f, const std::string& what) const {
+    const Tensor want = f(x);
+    const Tensor got = f(x.to_device(GetParam())).to_device(Device::cpu());
+    ASSERT_EQ(got.shape(), want.shape()) << what;
+    const test::Raw a = test::raw(got), b = test::raw(want);
+    if (a == b) return;
+    const std::vector<double> x_values = got.to_doubles(), y_values = want.to_doubles();
+    for (size_t i = 0; i < a.size(); ++i) {
+      if (a[i] == b[i] || (std::isnan(x_values[i]) && std::isnan(y_values[i]))) continue;
+      FAIL() << what << " of " << x.describe() << ", element " << i << ": " << x_values[i] << " instead of "
+             << y_values[i];
+    }
+  }
+};
+
+std::vector<DType> floats() { return {DType::BF16, DType::F16, DType::F32, DType::F64, DType::F8E4M3}; }
+
+// Numbers of both signs, in about three decades; integers over all bits.
+Tensor numbers(const Shape& shape, DType dtype, uint64_t seed) {
+  test::Random random(seed);
+  if (dtype_is_int(dtype))
+    return test::from_raw(test::random_raw(random, shape.elem_count(), dtype), shape, dtype);
+  std::normal_distribution<double> normal(0.1, 1.5);
+  std::vector<double> values(static_cast<size_t>(shape.elem_count()));
+  for (double& v : values) v = normal(random);
+  return test::tensor_of(values, shape, dtype);
+}
+Tensor wild(const Shape& shape, DType dtype, uint64_t seed) {
+  test::Random random(seed);
+  return test::from_raw(test::random_raw(random, shape.elem_count(), dtype), shape, dtype);
+}
+
+using Method = Tensor (Tensor::*)(const Axes&, bool) const;
+struct Row {
+  const char* name;
+  Method method;
+  bool floats_only, exact;
+};
+const Row kRows[] = {
+#define BW_REDUCE(Name, method, dtypes, center, map, combine, final, empty, bound, ...) \
+  {#method, static_cast<Method>(&Tensor::method), std::string_view(#dtypes) == "Float", \
+   std::string_view(#bound) == "0"},
+#include "tables/reduce.def"
+};
+using ArgMethod = Tensor (Tensor::*)(int, bool) const;
+const std::pair<const char*, ArgMethod> kArgRows[] = {
+#define BW_ARG_REDUCE(Name, method, ...) {#method, static_cast<ArgMethod>(&Tensor::method)},
+#include "tables/reduce.def"
+};
+
+constexpr int64_t kLengths[] = {1,  2,  3,   4,   5,   8,   13,  31,  32,  33,   36,   63,   64,
+                                65, 66, 100, 128, 300, 511, 512, 513, 700, 1000, 1024, 4097, 8300};
+
+TEST_P(DeviceSums, ReduceLengths) {
+  for (const DType dtype : test::arithmetic_dtypes())
+    for (const int64_t n : kLengths)
+      for (const auto& [shape, axis] : std::vector<std::pair<Shape, int>>{
+               {{n}, 0}, {{5, n}, 1}, {{n, 3}, 0}, {{n, 70}, 0}, {{2, n, 33}, 1}}) {
+        if (shape.elem_count() > 100'000) continue;
+        const Tensor x = numbers(shape, dtype, static_cast<uint64_t>(n));
+        for (const Row& row : kRows)
+          if (!row.floats_only || dtype_is_float(dtype))
+            expect_same(x, [&](const Tensor& t) { return (t.*row.method)(axis, false); }, row.name);
+      }
+}
+
+// Long rows and columns: several passes.
+TEST_P(DeviceSums, ReduceLong) {
+  for (const DType dtype : test::arithmetic_dtypes())
+    for (const auto& [shape, axis] : std::vector<std::pair<Shape, int>>{
+             {{300'001}, 0}, {{2, 70'000}, 1}, {{33, 9'000}, 1}, {{70'000, 3}, 0}, {{2'100, 65}, 0}}) {
+      const Tensor x = numbers(shape, dtype, 3);
+      for (const Row& row : kRows)
+        if (!row.floats_only || dtype_is_float(dtype))
+          expect_same(x, [&](const Tensor& t) { return (t.*row.method)(axis, false); }, row.name);
+    }
+}
+
+// Infinities, NaN and zeros of both signs.
+TEST_P(DeviceSums, ReduceWild) {
+  for (const DType dtype : floats())
+    for (const int64_t n : {3, 40, 900}) {
+      const Tensor x = wild({20, n}, dtype, 8);
+      const Tensor zeros =
+          test::tensor_of(std::vector<double>{0.0, -0.0, -0.0, 0.0, -0.0, -0.0}, {3, 2}, dtype);
+      for (const Row& row : kRows)
+        for (const Tensor& values : {x, x.t(), zeros})
+          expect_same(values, [&](const Tensor& t) { return (t.*row.method)(1, true); }, row.name);
+    }
+}
+
+// Views: `view` makes them on each device.
+TEST_P(DeviceSums, ReduceViews) {
+  const std::vector<std::pair<const char*, std::function<Tensor(const Tensor&)>>> views = {
+      {"as it is", [](const Tensor& x) { return x; }},
+      {"turned", [](const Tensor& x) { return x.permute({3, 1, 0, 2}); }},
+      {"narrow", [](const Tensor& x) { return x.narrow(3, 1, 5).narrow(1, 1, 3); }},
+      {"narrow columns", [](const Tensor& x) { return x.narrow(2, 1, 17).permute({1, 3, 0, 2}); }},
+      {"repeated", [](const Tensor& x) { return x.narrow(2, 3, 1).broadcast_as({4, 5, 40, 7}); }},
+  };
+  for (const DType dtype : {DType::U8, DType::I64, DType::F16, DType::F32, DType::F64}) {
+    const Tensor x = numbers({4, 5, 40, 7}, dtype, 11);
+    for (const auto& [name, view] : views)
+      for (const std::vector<int>& axes : std::vector<std::vector<int>>{{0},
+                                                                        {1},
+                                                                        {2},
+                                                                        {3},
+                                                                        {0, 1},
+                                                                        {1, 2},
+                                                                        {2, 3},
+                                                                        {0, 2},
+                                                                        {1, 3},
+                                                                        {0, 3},
+                                                                        {0, 1, 3},
+                                                                        {0, 2, 3},
+                                                                        {0, 1, 2, 3}})
+        for (const Row& row : kRows)
+          if (!row.floats_only || dtype_is_float(dtype))
+            expect_same(
+                x,
+                [&](const Tensor& t) {
+                  return (view(t).*row.method)(Axes(std::span<const int>(axes)), false);
+                },
+                join_text(row.name, " of a view ", name));
+  }
+  // More reduced axes than kernels walk.
+  const Tensor x = numbers({2, 3, 2, 3, 2, 3, 2, 3}, DType::F32, 12);
+  expect_same(x, [](const Tensor& t) { return t.sum({0, 2, 4, 6}); }, "sum");
+  expect_same(
+      x, [](const Tensor& t) { return t.permute({7, 0, 6, 1, 5, 2, 4, 3}).var({0, 2, 4, 6, 7}); }, "var");
+}
+
+TEST_P(DeviceSums, ArgReduce) {
+  for (const DType dtype : test::arithmetic_dtypes())
+    for (const int64_t n : {1, 2, 7, 8, 9, 33, 70, 500, 3'000, 70'000})
+      for (const auto& [shape, axis] : std::vector<std::pair<Shape, int>>{
+               {{n}, 0}, {{5, n}, 1}, {{n, 3}, 0}, {{n, 50}, 0}, {{2, n, 33}, 1}}) {
+        if (shape.elem_count() > 250'000) continue;
+        test::Random random(static_cast<uint64_t>(n));
+        std::vector<double> few(static_cast<size_t>(shape.elem_count()));
+        for (double& v : few)
+          v = static_cast<double>(random() % 4) - (dtype == DType::U8 || dtype == DType::U32 ? 0 : 2);
+        const Tensor ties = test::tensor_of(few, shape, dtype);
+        for (const auto& [name, method] : kArgRows)
+          for (const Tensor& x : {ties, wild(shape, dtype, static_cast<uint64_t>(n))})
+            expect_same(x, [&](const Tensor& t) { return (t.*method)(axis, false); }, name);
+      }
+  const Tensor x = numbers({2, 3, 2, 3, 2, 3}, DType::F32, 5);
+  expect_same(
+      x, [](const Tensor& t) { return t.permute({5, 0, 3, 1, 4, 2}).argmax_all(); }, "argmax of a view");
+  expect_same(
+      x, [](const Tensor& t) { return t.permute({5, 0, 3, 1, 4, 2}).narrow(2, 1, 2).argmin(2); }, "argmin");
+  const Tensor zeros = test::tensor_of(std::vector<double>{-0.0, 0.0, -0.0, 0.0}, {2, 2}, DType::F16);
+  expect_same(zeros, [](const Tensor& t) { return t.argmax(1); }, "argmax of zeros");
+}
+
+struct RowCase {
+  const char* name;
+  std::function<Tensor(const Tensor& x, const Tensor& w, const Tensor& b)> of;
+};
+const std::vector<RowCase>& row_cases() {
+  static const std::vector<RowCase> cases = {
+      {"softmax", [](const Tensor& x, const Tensor&, const Tensor&) { return x.softmax(-1); }},
+      {"log_softmax", [](const Tensor& x, const Tensor&, const Tensor&) { return x.log_softmax(-1); }},
+      {"rms_norm", [](const Tensor& x, const Tensor& w, const Tensor&) { return x.rms_norm(w, 1e-5); }},
+      {"layer_norm",
+       [](const Tensor& x, const Tensor& w, const Tensor& b) { return x.layer_norm(w, b, 1e-5); }},
+      {"layer_norm without bias",
+       [](const Tensor& x, const Tensor& w, const Tensor&) { return x.layer_norm(w, Tensor(), 1e-5); }},
+  };
+  return cases;
+}
+
+TEST_P(DeviceSums, Rows) {
+  for (const DType dtype : floats())
+    for (const int64_t n :
+         {1,   2,   3,   4,   5,     16,    31,    32,    33,    60,    64,     65,     100,   128,
+          511, 512, 513, 516, 1'025, 3'000, 4'096, 8'192, 8'193, 8'196, 12'000, 32'768, 32'772}) {
+      const Tensor x = numbers({n > 1000 ? 3 : 19, n}, dtype, static_cast<uint64_t>(n));
+      const Tensor w = numbers({n}, dtype, 2), b = numbers({n}, dtype, 3);
+      for (const RowCase& c : row_cases())
+        expect_same(
+            x, [&](const Tensor& t) { return c.of(t, w.to_device(t.device()), b.to_device(t.device())); },
+            c.name);
+    }
+}
+
+TEST_P(DeviceSums, RowsOfViews) {
+  const std::vector<std::function<Tensor(const Tensor&)>> views = {
+      [](const Tensor& x) { return x.narrow(2, 1, 64); },  // rows that begin where packs do not
+      [](const Tensor& x) { return x.narrow(2, 4, 64); },
+      [](const Tensor& x) { return x.permute({1, 0, 2}).narrow(2, 0, 64); },
+      [](const Tensor& x) { return x.permute({0, 2, 1}).narrow(1, 2, 9).narrow(2, 0, 64); },
+      [](const Tensor& x) { return x.narrow(0, 1, 1).broadcast_as({3, 70, 72}).narrow(2, 0, 64); },
+  };
+  for (const DType dtype : floats()) {
+    const Tensor x = numbers({3, 70, 72}, dtype, 21);
+    const Tensor w = numbers({65}, dtype, 2), b = numbers({64}, dtype, 3);
+    for (const auto& view : views)
+      for (const RowCase& c : row_cases())
+        for (const int64_t from : {0, 1})
+          expect_same(
+              x,
+              [&](const Tensor& t) {
+                return c.of(view(t), w.to_device(t.device()).narrow(0, from, 64), b.to_device(t.device()));
+              },
+              c.name);
+    expect_same(x, [](const Tensor& t) { return t.softmax({0, 2}); }, "softmax");
+    expect_same(x, [](const Tensor& t) { return t.log_softmax({0, 1, 2}); }, "log_softmax");
+  }
+}
+
+TEST_P(DeviceSums, SoftmaxOfInfinitiesAndNaN) {
+  for (const DType dtype : {DType::BF16, DType::F16, DType::F32, DType::F64})
+    for (const double special : {HUGE_VAL, -HUGE_VAL, std::nan("")})
+      for (const int64_t n : {3, 700, 9'000}) {
+        std::vector<double> values(static_cast<size_t>(3 * n), 1.0);
+        values[static_cast<size_t>(n)] = special;
+        const Tensor x = test::tensor_of(values, {3, n}, dtype);
+        expect_same(x, [](const Tensor& t) { return t.softmax(-1); }, "softmax");
+        expect_same(x, [](const Tensor& t) { return t.log_softmax(-1); }, "log_softmax");
+      }
+}
+
+// Whole numbers, whose sums are exact: the same in any order.
+TEST_P(DeviceSums, CumsumOfWholeNumbers) {
+  for (const DType dtype : test::arithmetic_dtypes())
+    for (const auto& [shape, axis] : std::vector<std::pair<Shape, int>>{{{1}, 0},
+                                                                        {{300}, 0},
+                                                                        {{40, 7}, 1},
+                                                                        {{5, 600}, 1},
+                                                                        {{7, 600, 3}, 1},
+                                                                        {{2'000, 5}, 0},
+                                                                        {{30, 200}, 0},
+                                                                        {{3, 30'001}, 1},
+                                                                        {{70'000}, 0}}) {
+      test::Random random(4);
+      std::vector<double> values(static_cast<size_t>(shape.elem_count()));
+      for (double& v : values) v = static_cast<double>(random() % 3);
+      const Tensor x = test::tensor_of(values, shape, dtype);
+      expect_same(x, [axis = axis](const Tensor& t) { return t.cumsum(axis); }, "cumsum");
+      if (shape.rank() == 2)
+        expect_same(x, [axis = axis](const Tensor& t) { return t.t().cumsum(1 - axis); }, "cumsum of a view");
+    }
+}
+
+TEST_P(DeviceSums, CumsumWithinItsBound) {
+  for (const int64_t n : {5, 300, 5'000, 60'000}) {
+    const Tensor x = numbers({2, n}, DType::F32, 6);
+    const std::vector<double> in = x.to_doubles();
+    const Tensor on_device = x.to_device(GetParam());
+    const std::vector<double> got = on_device.cumsum(1).to_device(Device::cpu()).to_doubles();
+    EXPECT_EQ(on_device.cumsum(1).to_bytes(), on_device.cumsum(1).to_bytes());
+    for (int64_t row = 0; row < 2; ++row) {
+      long double sum = 0, magnitudes = 0;
+      for (int64_t i = 0; i < n; ++i) {
+        const auto at = static_cast<size_t>(row * n + i);
+        sum += in[at];
+        magnitudes += std::fabs(in[at]);
+        ASSERT_LE(std::fabs(got[at] - sum), 0x1p-24L * static_cast<long double>(i + 1) * magnitudes)
+            << n << " " << i;
+      }
+    }
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(All, DeviceSums, testing::ValuesIn(test::devices()),
+                         [](const auto& info) { return test::test_name(info.param.to_string()); });
+
+}  // namespace
+}  // namespace beeswax
