@@ -112,8 +112,8 @@ class Reader {
     MsgValue result;
     result.type = MsgValue::Type::Map;
     for (uint64_t i = 0; i < count; ++i) {
-      MsgValue key = value(depth + 1);
-      result.pairs.emplace_back(std::move(key), value(depth + 1));
+      result.keys.push_back(value(depth + 1));
+      result.items.push_back(value(depth + 1));
     }
     return result;
   }
@@ -124,8 +124,8 @@ class Reader {
 }  // namespace
 
 const MsgValue* MsgValue::find(std::string_view key) const {
-  for (const auto& [name, value] : pairs)
-    if (name.type == Type::Text && name.text == key) return &value;
+  for (size_t i = 0; i < keys.size(); ++i)
+    if (keys[i].type == Type::Text && keys[i].text == key) return &items[i];
   return nullptr;
 }
 

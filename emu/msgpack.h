@@ -7,7 +7,6 @@
 #include <optional>
 #include <span>
 #include <string_view>
-#include <utility>
 #include <vector>
 
 namespace emu {
@@ -17,8 +16,8 @@ struct MsgValue {
   Type type = Type::Nil;
   uint64_t number = 0;  // also a bool, and negative numbers in two's complement
   std::string_view text;
-  std::vector<MsgValue> items;
-  std::vector<std::pair<MsgValue, MsgValue>> pairs;
+  std::vector<MsgValue> items;  // of an array, or the values of a map
+  std::vector<MsgValue> keys;   // of a map, one for each item
 
   /// The value of a map's text key; null when there is none or this is no map.
   const MsgValue* find(std::string_view key) const;

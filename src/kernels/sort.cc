@@ -52,7 +52,7 @@ BW_DEVICE int64_t row_offset(const SortArgs& args, uint32_t row) {
 template <class Key>
 BW_DEVICE void sort_small(const SortArgs& args, Key (&keys)[kSortThreads]) {
   const uint32_t first = thread() / args.width * args.width;
-  const uint32_t row = (block() * kSortThreads + thread()) / args.width;
+  const uint32_t row = block() * (kSortThreads / args.width) + thread() / args.width;
   const uint32_t i = thread() - first;
   const bool mine = row < args.rows && i < args.length;
   Key bits = 0;

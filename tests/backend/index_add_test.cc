@@ -26,6 +26,16 @@ class IndexAdd : public testing::TestWithParam<Device> {
   void SetUp() override { here = GetParam(); }
 };
 
+// For any thread count and level of the CPU; a GPU repeats itself.
+template <class Make>
+void expect_same_bits(Make&& make) {
+  if (here.is_cpu()) {
+    test::expect_same_everywhere(make);
+  } else {
+    EXPECT_EQ(make().to_bytes(), make().to_bytes());
+  }
+}
+
 Tensor laid_out(Random& random, const Raw& values, const Shape& shape, DType dtype) {
   return test::laid_out(random, values, shape, dtype, here);
 }
@@ -239,7 +249,7 @@ TEST_P(IndexAdd, FewContributionsToEach) {
       const Tensor list = id_tensor(random, ids, part);
       ASSERT_EQ(raw(x.scatter_add(list, source, 1)), add_by_hand(dtype, values, shape, ids, added, part, 1))
           << x.describe() << ", at most " << most;
-      test::expect_same_everywhere([&] { return x.scatter_add(list, source, 1); });
+      expect_same_bits([&] { return x.scatter_add(list, source, 1); });
     }
   }
 }
@@ -256,8 +266,8 @@ TEST_P(IndexAdd, SameBitsEverywhere) {
       const Tensor list = id_tensor(random, random_ids(random, part[axis], shape[axis]), {part[axis]});
       const Tensor grid = id_tensor(random, random_ids(random, part.elem_count(), shape[axis]), part);
       const int at = axis;
-      test::expect_same_everywhere([&] { return x.index_add(list, source, at); });
-      test::expect_same_everywhere([&] { return x.scatter_add(grid, source, at); });
+      expect_same_bits([&] { return x.index_add(list, source, at); });
+      expect_same_bits([&] { return x.scatter_add(grid, source, at); });
     }
   }
 }

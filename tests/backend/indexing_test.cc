@@ -28,6 +28,16 @@ class Indexing : public testing::TestWithParam<Device> {
   void SetUp() override { here = GetParam(); }
 };
 
+// For any thread count and level of the CPU; a GPU repeats itself.
+template <class Make>
+void expect_same_bits(Make&& make) {
+  if (here.is_cpu()) {
+    test::expect_same_everywhere(make);
+  } else {
+    EXPECT_EQ(make().to_bytes(), make().to_bytes());
+  }
+}
+
 Tensor laid_out(Random& random, const Raw& values, const Shape& shape, DType dtype) {
   return test::laid_out(random, values, shape, dtype, here);
 }
@@ -128,7 +138,7 @@ TEST_P(Indexing, LargeIndexSelect) {
       const Tensor x = laid_out(random, values, shape, DType::F16);
       ASSERT_EQ(raw(x.index_select(id_tensor, axis)), select_by_hand(values, shape, ids, axis))
           << shape.to_string();
-      test::expect_same_everywhere([&] { return x.index_select(id_tensor, axis); });
+      expect_same_bits([&] { return x.index_select(id_tensor, axis); });
     }
   }
 }
@@ -226,8 +236,8 @@ TEST_P(Indexing, LargeGatherAndScatter) {
       const Tensor id_tensor = laid_out(random, as_raw(ids, DType::I64), shape, DType::I64);
       ASSERT_EQ(raw(x.scatter(id_tensor, source, axis)),
                 scatter_by_hand(values, shape, ids, source_values, shape, axis));
-      test::expect_same_everywhere([&] { return x.scatter(id_tensor, source, axis); });
-      test::expect_same_everywhere([&] { return x.gather(id_tensor, axis); });
+      expect_same_bits([&] { return x.scatter(id_tensor, source, axis); });
+      expect_same_bits([&] { return x.gather(id_tensor, axis); });
     }
   }
 }

@@ -31,10 +31,15 @@ def main():
     for path in glob.glob(os.path.join(source, "emu/hip/*.cc")):
         with open(path, encoding="utf-8") as file:
             defined |= set(re.findall(r"^EMU_API [\w* ]+?[\s*](\w+)\(", file.read(), re.M))
+    with open(os.path.join(source, "emu/hip/unsupported.def"), encoding="utf-8") as file:
+        unsupported = set(re.findall(r"^EMU_UNSUPPORTED\((\w+)\)", file.read(), re.M))
+    twice = defined & unsupported
+    defined |= unsupported
     mine = exported(library)
     problems = [f"{name} is defined in emu/hip and not exported: name it in emu/hip/exports.map"
                 for name in sorted(defined - set(mine))]
     problems += [f"{name} is exported and is not defined in emu/hip" for name in sorted(set(mine) - defined)]
+    problems += [f"{name} is defined and stands in unsupported.def" for name in sorted(twice)]
     problems += [f"{name} has no version node" for name, node in sorted(mine.items()) if not node.startswith("hip_")]
     theirs = sorted(glob.glob(os.path.join(os.environ.get("EMU_HIP_ROOT", "/"), "usr/lib/*/libamdhip64.so.5")))
     compared = 0
@@ -46,7 +51,7 @@ def main():
                     problems.append(f"{name} is under {mine[name]}, AMD has it under {node}")
     for problem in problems:
         print(problem)
-    print(f"{len(mine)} functions exported, {compared} compared with AMD's library")
+    print(f"{len(mine)} functions exported, {len(unsupported)} of them not supported, {compared} compared with AMD's library")
     return 1 if problems or len(mine) < 150 else 0
 
 

@@ -213,6 +213,30 @@ TEST_F(Hip, PoolsCountAndOrder) {
   HIP_OK(hipStreamDestroy(stream));
 }
 
+extern "C" int hipMallocArray();
+extern "C" int hipMemset_spt(void*, int, size_t);
+
+TEST_F(Hip, WhatIsNotThereSaysSo) {
+  EXPECT_EQ(hipMallocArray(), 801);
+  EXPECT_STREQ(hipGetErrorName(hipGetLastError()), "hipErrorNotSupported");
+}
+
+TEST_F(Hip, TheThreadsOwnStream) {
+  char* block = nullptr;
+  HIP_OK(hipMalloc(reinterpret_cast<void**>(&block), 8));
+  emu::test::Gate gate;
+  hipStream_t blocking = nullptr;
+  HIP_OK(hipStreamCreate(&blocking));
+  gate.close_on(blocking);
+  HIP_OK(hipMemset_spt(block, 6, 8));  // waits, and not for `blocking`
+  gate.open();
+  char byte = 0;
+  HIP_OK(hipMemcpy(&byte, block, 1, hipMemcpyDeviceToHost));
+  EXPECT_EQ(byte, 6);
+  HIP_OK(hipStreamDestroy(blocking));
+  HIP_OK(hipFree(block));
+}
+
 TEST_F(Hip, Peers) {
   int can = 0;
   HIP_OK(hipDeviceCanAccessPeer(&can, 0, 1));
