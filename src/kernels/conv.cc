@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// Convolutions as products whose columns are gathered from the image on their way to shared memory: the matrix of all
-// windows never exists. Positions outside the image are zeros that take part in the sum.
-//   floors: 2 m n k over the rate of fused multiply-adds; the bytes of image, kernel and result over the bandwidth
+// Convolutions as products whose columns are gathered from the image on their way to shared memory: the
+// matrix of all windows never exists. Positions outside the image are zeros that take part in the sum.
+//   floors: 2 m n k over the rate of fused multiply-adds; the bytes of image, kernel and result over the
+//   bandwidth
 #include "kernels/gemm.h"
 
 namespace beeswax::gpu {
@@ -63,7 +64,8 @@ BW_DEVICE void with_size(Element type, Load load) {
   }
 }
 
-/// The kernel as the side whose lanes are output channels; it also keeps the table of terms that both sides read.
+/// The kernel as the side whose lanes are output channels; it also keeps the table of terms that both sides
+/// read.
 template <class T, int lanes, int step>
 struct ConvWeights {
   TileShare<lanes, step> share;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The main loop of products without matrix units: tiles of both operands go through registers into one of two buffers
-// in shared memory while the other is multiplied. Right for every dtype, stride and remainder.
+// The main loop of products without matrix units: tiles of both operands go through registers into one of two
+// buffers in shared memory while the other is multiplied. Right for every dtype, stride and remainder.
 //   floors: 2 m n k over the rate of fused multiply-adds; the bytes of a, b and c over the bandwidth
 //   order: each element is one chain of fused multiply-adds from +0 in increasing k
 #pragma once
@@ -19,7 +19,8 @@ template <>
 struct RawOf<8> {
   using Type = uint64_t;
 };
-/// Bits of an element in a register, zero-extended: what travels between loading and storing to shared memory.
+/// Bits of an element in a register, zero-extended: what travels between loading and storing to shared
+/// memory.
 template <class T>
 using Raw = typename RawOf<sizeof(T)>::Type;
 
@@ -33,10 +34,14 @@ template <class T>
 BW_DEVICE T widen(Raw<T> raw, Element type) {
   if constexpr (m::Same<T, float>::kIs) {
     switch (type) {
-      case Element::F16: return static_cast<float>(bit_cast<_Float16>(static_cast<uint16_t>(raw)));
-      case Element::BF16: return bf16_to_float(static_cast<uint16_t>(raw));
-      case Element::F8E4M3: return f8e4m3_to_float(static_cast<uint8_t>(raw));
-      default: break;
+      case Element::F16:
+        return static_cast<float>(bit_cast<_Float16>(static_cast<uint16_t>(raw)));
+      case Element::BF16:
+        return bf16_to_float(static_cast<uint16_t>(raw));
+      case Element::F8E4M3:
+        return f8e4m3_to_float(static_cast<uint8_t>(raw));
+      default:
+        break;
     }
   }
   return bit_cast<T>(raw);
@@ -47,10 +52,17 @@ template <class T>
 BW_DEVICE void store_element(void* to, int64_t at, Element type, T value) {
   if constexpr (m::Same<T, float>::kIs) {
     switch (type) {
-      case Element::F16: static_cast<f16*>(to)[at] = f16(value); return;
-      case Element::BF16: static_cast<bf16*>(to)[at] = bf16(value); return;
-      case Element::F8E4M3: static_cast<f8e4m3*>(to)[at] = f8e4m3(value); return;
-      default: break;
+      case Element::F16:
+        static_cast<f16*>(to)[at] = f16(value);
+        return;
+      case Element::BF16:
+        static_cast<bf16*>(to)[at] = bf16(value);
+        return;
+      case Element::F8E4M3:
+        static_cast<f8e4m3*>(to)[at] = f8e4m3(value);
+        return;
+      default:
+        break;
     }
   }
   if constexpr (m::Same<T, uint32_t>::kIs) {
@@ -75,13 +87,17 @@ BW_DEVICE uint64_t multiply_add(uint64_t a, uint64_t b, uint64_t c) { return a *
 BW_DEVICE uint32_t bytes_of(Element type) {
   switch (type) {
     case Element::F8E4M3:
-    case Element::Bits8: return 1;
+    case Element::Bits8:
+      return 1;
     case Element::F16:
     case Element::BF16:
-    case Element::Bits16: return 2;
+    case Element::Bits16:
+      return 2;
     case Element::F64:
-    case Element::Bits64: return 8;
-    default: return 4;
+    case Element::Bits64:
+      return 8;
+    default:
+      return 4;
   }
 }
 
@@ -102,8 +118,8 @@ BW_DEVICE TilePlace tile_place(const GemmGrid& grid, uint32_t index) {
   return at;
 }
 
-/// Which elements of a tile of `lanes` x `step` a thread moves: element i is lane + i * lane_each, k + i * k_each.
-/// Threads that follow each other go along k where that is dense, else along the lanes.
+/// Which elements of a tile of `lanes` x `step` a thread moves: element i is lane + i * lane_each, k + i *
+/// k_each. Threads that follow each other go along k where that is dense, else along the lanes.
 template <int lanes, int step>
 struct TileShare {
   static constexpr int kCount = lanes * step / kGemmThreads;
@@ -135,8 +151,8 @@ struct StridedSide {
   Element type;
   uint32_t bytes;
 
-  BW_DEVICE_MEMBER StridedSide(const void* from, int64_t offset, Element type_, int64_t lane_stride, int64_t k_stride,
-                               uint32_t first, uint32_t size, uint32_t k_size_)
+  BW_DEVICE_MEMBER StridedSide(const void* from, int64_t offset, Element type_, int64_t lane_stride,
+                               int64_t k_stride, uint32_t first, uint32_t size, uint32_t k_size_)
       : share(k_stride == 1), left(size - first), k_size(k_size_), type(type_), bytes(bytes_of(type_)) {
     const int64_t at = offset + (first + share.lane) * lane_stride + share.k * k_stride;
     data = static_cast<const uint8_t*>(from) + at * bytes;
@@ -191,11 +207,12 @@ BW_DEVICE void store_tile(T (&tile)[step][pitch], const TileShare<lanes, step>& 
   for (int i = 0; i < TileShare<lanes, step>::kCount; ++i) to[i * each] = widen<T>(raw[i], type);
 }
 
-/// `each` numbers of a row of a tile, in groups of up to 16 bytes spread over the row so that the threads of a wave
-/// read neighbouring groups.
+/// `each` numbers of a row of a tile, in groups of up to 16 bytes spread over the row so that the threads of
+/// a wave read neighbouring groups.
 template <class T, int each, int threads>
 struct TileSpan {
-  static constexpr int kGroup = each < 16 / static_cast<int>(sizeof(T)) ? each : 16 / static_cast<int>(sizeof(T));
+  static constexpr int kGroup =
+      each < 16 / static_cast<int>(sizeof(T)) ? each : 16 / static_cast<int>(sizeof(T));
   static constexpr int kGroups = each / kGroup;
   /// The place of number i of thread `at`.
   BW_DEVICE_MEMBER static uint32_t place(uint32_t at, int i) {
@@ -211,9 +228,11 @@ struct TileSpan {
   }
 };
 
-/// The sums of one tile: a thread's share of them. A and B fetch tiles (StridedSide, or what has its members).
+/// The sums of one tile: a thread's share of them. A and B fetch tiles (StridedSide, or what has its
+/// members).
 template <class T, GemmTile tile, class A, class B, class Shared>
-BW_DEVICE void gemm_sums(A& a, B& b, uint32_t k, Shared& shared, T (&sums)[tile.rows_each][tile.columns_each]) {
+BW_DEVICE void gemm_sums(A& a, B& b, uint32_t k, Shared& shared,
+                         T (&sums)[tile.rows_each][tile.columns_each]) {
   constexpr int kRowThreads = tile.rows / tile.rows_each, kColumnThreads = tile.columns / tile.columns_each;
   static_assert(kRowThreads * kColumnThreads == kGemmThreads);
   using Rows = TileSpan<T, tile.rows_each, kRowThreads>;

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Matrix products and convolutions: what their kernels are called with, and their tile shapes. Strides are in elements.
+// Matrix products and convolutions: what their kernels are called with, and their tile shapes. Strides are in
+// elements.
 #pragma once
 
 #include "kernels/args.h"
@@ -9,18 +10,18 @@ namespace beeswax::gpu {
 /// How an operand's elements are read and a result's are written; Bits are integers, which wrap.
 enum class Element : uint32_t { F32, F16, BF16, F8E4M3, F64, Bits8, Bits16, Bits32, Bits64 };
 
-/// A tile of a product: a block of kGemmThreads threads makes rows x columns, `step` of k at a time, and a thread
-/// rows_each x columns_each of them.
+/// A tile of a product: a block of kGemmThreads threads makes rows x columns, `step` of k at a time, and a
+/// thread rows_each x columns_each of them.
 struct GemmTile {
   int rows, columns, step, rows_each, columns_each;
 };
 inline constexpr int kGemmThreads = 256;
 inline constexpr GemmTile kGemmLarge = {128, 128, 16, 8, 8};  // f32 where there are enough tiles
 inline constexpr GemmTile kGemmSmall = {64, 64, 16, 4, 4};
-inline constexpr GemmTile kGemmWide = {64, 64, 8, 4, 4};     // f64 and i64
+inline constexpr GemmTile kGemmWide = {64, 64, 8, 4, 4};  // f64 and i64
 
-/// Tiles that follow each other go down this many tile rows before they go across, so that those which run at the
-/// same time share operands in the second-level cache.
+/// Tiles that follow each other go down this many tile rows before they go across, so that those which run at
+/// the same time share operands in the second-level cache.
 inline constexpr uint32_t kGemmBand = 8;
 struct GemmGrid {
   uint32_t down, across;  // tiles
@@ -75,8 +76,8 @@ struct ThinSumArgs {
 struct ConvAxis {
   int32_t in, taps, step, tap_step, origin;
 };
-/// A convolution as a product: rows are the output channels of a group, columns the outputs of all images, and k goes
-/// over channels, tap rows and tap columns. The batch is the groups.
+/// A convolution as a product: rows are the output channels of a group, columns the outputs of all images,
+/// and k goes over channels, tap rows and tap columns. The batch is the groups.
 struct ConvArgs {
   const void* w;
   const void* x;

@@ -24,10 +24,11 @@ BW_DEVICE ThinPlace thin_place(const ThinArgs& args) {
   return at;
 }
 
-/// Calls to(r, i, number) for x[r, first + i], r < R and i < count; numbers past the rows or `last` are 0. Threads go
-/// along k.
+/// Calls to(r, i, number) for x[r, first + i], r < R and i < count; numbers past the rows or `last` are 0.
+/// Threads go along k.
 template <int R, class To>
-BW_DEVICE void stage_x(const ThinArgs& args, int64_t offset, uint32_t first, uint32_t count, uint32_t last, To to) {
+BW_DEVICE void stage_x(const ThinArgs& args, int64_t offset, uint32_t first, uint32_t count, uint32_t last,
+                       To to) {
   const uint32_t bytes = bytes_of(args.x_type);
   const uint8_t* x = static_cast<const uint8_t*>(args.x) + offset * bytes;
 #pragma unroll 1
@@ -46,16 +47,18 @@ BW_DEVICE void stage_x(const ThinArgs& args, int64_t offset, uint32_t first, uin
   }
 }
 
-BW_DEVICE void store_thin(const ThinArgs& args, const ThinPlace& at, int64_t y_offset, uint32_t r, uint32_t column,
-                          float sum) {
+BW_DEVICE void store_thin(const ThinArgs& args, const ThinPlace& at, int64_t y_offset, uint32_t r,
+                          uint32_t column, float sum) {
   if (args.parts > 1) {
-    args.sums[(static_cast<int64_t>(at.batch * args.parts + at.part) * args.rows + r) * args.columns + column] = sum;
+    args.sums[(static_cast<int64_t>(at.batch * args.parts + at.part) * args.rows + r) * args.columns +
+              column] = sum;
   } else {
     store_element(args.y, y_offset + r * args.y_row + column * args.y_column, args.y_type, sum);
   }
 }
 
-/// n elements from `from` on, those that exist; zeros behind them. `whole`: the rows of w are aligned to packs.
+/// n elements from `from` on, those that exist; zeros behind them. `whole`: the rows of w are aligned to
+/// packs.
 template <class W, int n>
 BW_DEVICE Pack<W, n> take(const W* from, uint32_t left, bool whole) {
   if (whole && left >= n) return *reinterpret_cast<const Pack<W, n>*>(from);
@@ -69,7 +72,7 @@ BW_DEVICE Pack<W, n> take(const W* from, uint32_t left, bool whole) {
 template <class W, int R, int C>
 BW_DEVICE void thin_dots(const ThinArgs& args, float* shared) {
   constexpr uint32_t n = 16 / sizeof(W);
-  constexpr uint32_t kStep = kWave * n;       // of k, by a wave at once
+  constexpr uint32_t kStep = kWave * n;         // of k, by a wave at once
   constexpr uint32_t kChunk = kThinShared / R;  // of k, in shared memory
   static_assert(kChunk % kStep == 0);
   const ThinPlace at = thin_place(args);
@@ -120,7 +123,8 @@ BW_DEVICE void thin_dots(const ThinArgs& args, float* shared) {
         Pack<float, 4> x[R];
 #pragma unroll
         for (int r = 0; r < R; ++r)
-          x[r] = *reinterpret_cast<const Pack<float, 4>*>(shared + r * kChunk + step + part * (kWave * 4) + lane() * 4);
+          x[r] = *reinterpret_cast<const Pack<float, 4>*>(shared + r * kChunk + step + part * (kWave * 4) +
+                                                          lane() * 4);
 #pragma unroll
         for (int c = 0; c < C; ++c)
 #pragma unroll
@@ -139,12 +143,14 @@ BW_DEVICE void thin_dots(const ThinArgs& args, float* shared) {
       float sum = sums[c][r];
 #pragma unroll
       for (uint32_t mask = kWave / 2; mask > 0; mask /= 2) sum += shuffle_xor(sum, mask);
-      if (lane() == 0 && r < args.rows && column + c < args.columns) store_thin(args, at, offset[2], r, column + c, sum);
+      if (lane() == 0 && r < args.rows && column + c < args.columns)
+        store_thin(args, at, offset[2], r, column + c, sum);
     }
   }
 }
 
-/// w is dense along its columns: a thread sums kThinLine columns, and the waves of a block take turns along k.
+/// w is dense along its columns: a thread sums kThinLine columns, and the waves of a block take turns along
+/// k.
 template <class W, int R>
 BW_DEVICE void thin_lines(const ThinArgs& args, float* shared) {
   constexpr uint32_t n = kThinLine;
@@ -207,14 +213,14 @@ BW_DEVICE void thin_lines(const ThinArgs& args, float* shared) {
   }
 }
 
-#define BW_THIN(W, name, R, C)                                             \
-  BW_KERNEL(kThinThreads) gemm_dots_##name##_##R(ThinArgs args) {          \
-    alignas(16) BW_SHARED static float shared[kThinShared];                \
-    thin_dots<W, R, C>(args, shared);                                      \
-  }                                                                        \
-  BW_KERNEL(kThinThreads) gemm_lines_##name##_##R(ThinArgs args) {         \
-    alignas(16) BW_SHARED static float shared[kThinShared];                \
-    thin_lines<W, R>(args, shared);                                        \
+#define BW_THIN(W, name, R, C)                                     \
+  BW_KERNEL(kThinThreads) gemm_dots_##name##_##R(ThinArgs args) {  \
+    alignas(16) BW_SHARED static float shared[kThinShared];        \
+    thin_dots<W, R, C>(args, shared);                              \
+  }                                                                \
+  BW_KERNEL(kThinThreads) gemm_lines_##name##_##R(ThinArgs args) { \
+    alignas(16) BW_SHARED static float shared[kThinShared];        \
+    thin_lines<W, R>(args, shared);                                \
   }
 #define BW_THIN_ROWS(W, name) BW_THIN(W, name, 1, kThinColumns) BW_THIN(W, name, 8, kThinColumns)
 BW_THIN_ROWS(float, f32)
@@ -232,7 +238,8 @@ BW_KERNEL(kMapThreads) gemm_thin_sum(ThinSumArgs args) {
   int64_t offset[1];
   offsets_at(args.batch, batch, offset);
   const uint32_t row = in / args.columns;
-  store_element(args.y, offset[0] + row * args.y_row + (in - row * args.columns) * args.y_column, args.y_type, sum);
+  store_element(args.y, offset[0] + row * args.y_row + (in - row * args.columns) * args.y_column, args.y_type,
+                sum);
 }
 
 }  // namespace beeswax::gpu

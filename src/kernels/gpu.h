@@ -16,16 +16,19 @@
 #define BW_NVIDIA 1
 #endif
 
-#define BW_KERNEL(threads) \
-  extern "C" __attribute__((global)) __attribute__((launch_bounds(threads))) __attribute__((used)) void
+// clang reads launch_bounds for NVIDIA only; without a size, AMD's kernels get registers for blocks of 1024.
+#define BW_ENTRY extern "C" __attribute__((global)) __attribute__((used))
+#if BW_AMD
+#define BW_KERNEL(threads) BW_ENTRY __attribute__((amdgpu_flat_work_group_size(1, threads))) void
 // The same for kernels that keep much in registers: they may have all that a block can get, where compilers
 // would rather spill for the sake of more blocks side by side.
 #define BW_KERNEL_OF_REGISTERS(threads) \
-  extern "C" __attribute__((global)) __attribute__((launch_bounds(threads, 1))) __attribute__((used)) void
+  BW_ENTRY __attribute__((amdgpu_flat_work_group_size(1, threads), amdgpu_waves_per_eu(1))) void
 // Hides from the compiler what it knows of a 32-bit variable.
-#if BW_AMD
 #define BW_HIDE_WORD(word) __asm__ volatile("" : "+v"(word))
 #else
+#define BW_KERNEL(threads) BW_ENTRY __attribute__((launch_bounds(threads))) void
+#define BW_KERNEL_OF_REGISTERS(threads) BW_ENTRY __attribute__((launch_bounds(threads, 1))) void
 #define BW_HIDE_WORD(word) __asm__ volatile("" : "+r"(word))
 #endif
 #define BW_SHARED __attribute__((shared))

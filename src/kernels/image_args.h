@@ -18,9 +18,9 @@ struct PlaneOutputs {
 struct PoolArgs {
   const void* x;
   void* y;
-  uint32_t count;         // outputs of this launch
-  uint32_t average;       // or else the maximum
-  uint32_t rows, columns; // of a window
+  uint32_t count;          // outputs of this launch
+  uint32_t average;        // or else the maximum
+  uint32_t rows, columns;  // of a window
   uint32_t row_step, column_step;
   Divisor window_columns;
   Planes from;

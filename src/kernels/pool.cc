@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Pooling: a thread makes one output from its window. Averages are summed in the order of reductions: element i of a
-// window of at most 64 is lane i of the tree that joins lanes l and l + h for h = 32, 16, ..., 1.
+// Pooling: a thread makes one output from its window. Averages are summed in the order of reductions: element
+// i of a window of at most 64 is lane i of the tree that joins lanes l and l + h for h = 32, 16, ..., 1.
 //   floors: the bytes of x and y over the bandwidth
 #include "kernels/planes.h"
 
@@ -27,8 +27,8 @@ BW_DEVICE T add(T a, T b) {
   }
 }
 
-/// The tree over `count` lanes, at(i) being lane i: it takes its leaves in bit-reversed order, so that a sum of 2^b
-/// leaves stays in one register until its other half is there.
+/// The tree over `count` lanes, at(i) being lane i: it takes its leaves in bit-reversed order, so that a sum
+/// of 2^b leaves stays in one register until its other half is there.
 template <class T, class At>
 BW_DEVICE T tree_sum(uint32_t count, At at) {
   uint32_t bits = 0;
@@ -120,8 +120,9 @@ BW_DEVICE void pool(const PoolArgs& args) {
         if constexpr (m::Integer<T>) sum = add(sum, static_cast<T>(value));
       }
     }
-    *y = args.average != 0 ? static_cast<S>(sum / static_cast<T>(static_cast<uint64_t>(args.rows) * args.columns))
-                           : static_cast<S>(most);
+    *y = args.average != 0
+             ? static_cast<S>(sum / static_cast<T>(static_cast<uint64_t>(args.rows) * args.columns))
+             : static_cast<S>(most);
   }
 }
 

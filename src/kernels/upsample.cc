@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Upsampling: where the rows and columns of the output come from is found once for each axis, in f64 or whole numbers;
-// then a thread makes one output.
+// Upsampling: where the rows and columns of the output come from is found once for each axis, in f64 or whole
+// numbers; then a thread makes one output.
 //   floors: the bytes of x and y over the bandwidth
 #include "kernels/planes.h"
 
@@ -35,7 +35,8 @@ BW_DEVICE void nearest(const UpsampleArgs& args) {
   if (i >= args.count) return;
   const PlanePlace at = plane_place(args.outputs, args.from, i);
   const S* x = static_cast<const S*>(args.x) + at.plane;
-  static_cast<S*>(args.y)[i] = x[args.rows[at.row].low * args.from.row + args.columns[at.column].low * args.from.column];
+  static_cast<S*>(args.y)[i] =
+      x[args.rows[at.row].low * args.from.row + args.columns[at.column].low * args.from.column];
 }
 
 #define BW_NEAREST(S, bytes) \

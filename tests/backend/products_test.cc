@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Products, convolutions, pooling and upsampling on every device under test: products and convolutions against their
-// definition and bound, pooling and upsampling bit for bit against the CPU (whose own tests hold it to the rule).
+// Products, convolutions, pooling and upsampling on every device under test: products and convolutions
+// against their definition and bound, pooling and upsampling bit for bit against the CPU (whose own tests
+// hold it to the rule).
 #include <gtest/gtest.h>
 
 #include <array>
@@ -57,9 +58,10 @@ void expect_product(const Tensor& a, const Tensor& b, const Tensor& got) {
 
 // Every remainder of tiles and packs, thin products of both kinds, parts of k.
 const std::vector<std::array<int64_t, 4>> kProducts = {
-    {1, 1, 1, 1},     {1, 1, 300, 70},   {1, 3, 17, 9},      {2, 8, 520, 33},  {1, 5, 2100, 12}, {3, 4, 40, 130},
-    {1, 33, 50, 8},   {2, 65, 31, 66},   {1, 64, 64, 64},    {1, 128, 96, 40}, {1, 130, 40, 129}, {1, 70, 1000, 9},
-    {1, 1, 9000, 5},  {1, 2, 8192, 260}, {1, 200, 16, 1},    {1, 17, 257, 96}, {4, 16, 8, 16},   {1, 96, 200, 104},
+    {1, 1, 1, 1},      {1, 1, 300, 70},  {1, 3, 17, 9},     {2, 8, 520, 33},   {1, 5, 2100, 12},
+    {3, 4, 40, 130},   {1, 33, 50, 8},   {2, 65, 31, 66},   {1, 64, 64, 64},   {1, 128, 96, 40},
+    {1, 130, 40, 129}, {1, 70, 1000, 9}, {1, 1, 9000, 5},   {1, 2, 8192, 260}, {1, 200, 16, 1},
+    {1, 17, 257, 96},  {4, 16, 8, 16},   {1, 96, 200, 104},
 };
 
 TEST_P(OnDevice, ProductsStayWithinTheirBound) {
@@ -95,8 +97,9 @@ TEST_P(OnDevice, IntegerProductsWrap) {
     if (!dtype_is_int(dtype)) continue;
     for (const auto& [batch, m, k, n] : kProducts) {
       const auto ints = [&](const Shape& shape, uint32_t seed) {
-        return tensor_of(test::int_inputs(dtype, static_cast<size_t>(shape.elem_count()), INT64_MIN, INT64_MAX, seed),
-                         shape, dtype);
+        return tensor_of(
+            test::int_inputs(dtype, static_cast<size_t>(shape.elem_count()), INT64_MIN, INT64_MAX, seed),
+            shape, dtype);
       };
       const Tensor a = ints({batch, m, k}, 5), b = ints({batch, k, n}, 6);
       const Tensor wide = a.to_dtype(DType::I64).matmul(b.to_dtype(DType::I64));
@@ -105,7 +108,8 @@ TEST_P(OnDevice, IntegerProductsWrap) {
           moved(a).matmul(laid(b, 1)).to_device(Device::cpu()).to_dtype(DType::I64).to_vec<int64_t>();
       const int bits = 64 - dtype_bits(dtype);
       for (size_t i = 0; i < want.size(); ++i)  // the low bits
-        ASSERT_EQ(static_cast<uint64_t>(got[i]) << bits, static_cast<uint64_t>(want[i]) << bits) << a.describe();
+        ASSERT_EQ(static_cast<uint64_t>(got[i]) << bits, static_cast<uint64_t>(want[i]) << bits)
+            << a.describe();
     }
   }
 }
@@ -114,7 +118,8 @@ TEST_P(OnDevice, BatchAxesBroadcast) {
   const auto check = [&](const Shape& left, const Shape& right) {
     const Tensor a = tensor_of(small_numbers(left.elem_count(), 1, true), left, DType::F32);
     const Tensor b = tensor_of(small_numbers(right.elem_count(), 2, true), right, DType::F32);
-    EXPECT_EQ(moved(a).matmul(moved(b)).to_vec<float>(), a.matmul(b).to_vec<float>()) << a.describe() << b.describe();
+    EXPECT_EQ(moved(a).matmul(moved(b)).to_vec<float>(), a.matmul(b).to_vec<float>())
+        << a.describe() << b.describe();
   };
   check({5, 2, 3}, {3, 4});
   check({20, 3}, {5, 3, 40});
@@ -149,7 +154,8 @@ TEST_P(OnDevice, Convolutions) {
   for (const ConvCase& c : cases) {
     for (const DType dtype : {DType::F32, DType::F16, DType::BF16, DType::F64, DType::F8E4M3}) {
       const Tensor x = tensor_of(small_numbers(c.x_shape().elem_count(), 1, false), c.x_shape(), dtype);
-      const Tensor w = tensor_of(small_numbers(c.kernel_shape().elem_count(), 2, false), c.kernel_shape(), dtype);
+      const Tensor w =
+          tensor_of(small_numbers(c.kernel_shape().elem_count(), 2, false), c.kernel_shape(), dtype);
       const ConvCase::Exact exact = c.exact(x.to_doubles(), w.to_doubles());
       for (const bool strided : {false, true}) {
         const Tensor got = strided ? c.run(test::strided_twin(moved(x)), test::strided_twin(moved(w)))
@@ -157,14 +163,15 @@ TEST_P(OnDevice, Convolutions) {
         ASSERT_EQ(got.shape(), c.out_shape()) << c.describe();
         const std::vector<double> values = got.to_doubles();
         for (size_t i = 0; i < values.size(); ++i)
-          ASSERT_LE(std::fabs(values[i] - exact.sum[i]), bound_of(dtype, c.terms(), exact.sum[i], exact.magnitude[i]))
+          ASSERT_LE(std::fabs(values[i] - exact.sum[i]),
+                    bound_of(dtype, c.terms(), exact.sum[i], exact.magnitude[i]))
               << c.describe() << " " << dtype_name(dtype) << " at " << i;
       }
     }
     for (const DType dtype : {DType::U8, DType::I16, DType::I32, DType::I64}) {
       const auto ints = [&](const Shape& shape, uint32_t seed) {
-        return tensor_of(test::int_inputs(dtype, static_cast<size_t>(shape.elem_count()), -1000, 1000, seed), shape,
-                         dtype);
+        return tensor_of(test::int_inputs(dtype, static_cast<size_t>(shape.elem_count()), -1000, 1000, seed),
+                         shape, dtype);
       };
       const Tensor x = ints(c.x_shape(), 3), w = ints(c.kernel_shape(), 4);
       ASSERT_EQ(c.run(moved(x), moved(w)).to_bytes(), c.run(x, w).to_bytes()) << c.describe();
@@ -184,9 +191,11 @@ TEST_P(OnDevice, ConvolutionPaddingTakesPart) {
 
 Tensor numbers(DType dtype, const Shape& shape) {
   const auto count = static_cast<size_t>(shape.elem_count());
-  if (dtype_is_int(dtype)) return tensor_of(test::int_inputs(dtype, count, INT64_MIN, INT64_MAX, 5), shape, dtype);
+  if (dtype_is_int(dtype))
+    return tensor_of(test::int_inputs(dtype, count, INT64_MIN, INT64_MAX, 5), shape, dtype);
   std::vector<double> values = test::float_inputs(DType::F16, count + 60, -10, 10, 9);
-  values.erase(values.begin(), values.begin() + 60);  // special values and their signs have no one order of NaNs
+  values.erase(values.begin(),
+               values.begin() + 60);  // special values and their signs have no one order of NaNs
   return tensor_of(values, shape, dtype);
 }
 
@@ -194,10 +203,17 @@ TEST_P(OnDevice, PoolingGivesTheBitsOfTheCpu) {
   struct Case {
     int64_t b, c, h, w, kh, kw, sh, sw;
   };
-  for (const Case& p : {Case{2, 3, 8, 10, 2, 2, 2, 2}, {1, 2, 9, 11, 3, 3, 2, 2}, {1, 1, 7, 7, 7, 7, 1, 1},
-                        {2, 5, 4, 4, 1, 1, 1, 1}, {1, 1, 6, 300, 2, 5, 1, 4}, {1, 1, 20, 20, 8, 8, 4, 3},
-                        {1, 2, 20, 21, 4, 5, 2, 5}, {1, 1, 3, 900, 3, 2, 1, 2}, {3, 20, 7, 7, 7, 7, 7, 7},
-                        {1, 1, 30, 31, 9, 7, 3, 1}, {1, 1, 64, 3, 64, 1, 1, 1}}) {
+  for (const Case& p : {Case{2, 3, 8, 10, 2, 2, 2, 2},
+                        {1, 2, 9, 11, 3, 3, 2, 2},
+                        {1, 1, 7, 7, 7, 7, 1, 1},
+                        {2, 5, 4, 4, 1, 1, 1, 1},
+                        {1, 1, 6, 300, 2, 5, 1, 4},
+                        {1, 1, 20, 20, 8, 8, 4, 3},
+                        {1, 2, 20, 21, 4, 5, 2, 5},
+                        {1, 1, 3, 900, 3, 2, 1, 2},
+                        {3, 20, 7, 7, 7, 7, 7, 7},
+                        {1, 1, 30, 31, 9, 7, 3, 1},
+                        {1, 1, 64, 3, 64, 1, 1, 1}}) {
     for (const DType dtype : test::arithmetic_dtypes()) {
       const Tensor x = numbers(dtype, {p.b, p.c, p.h, p.w});
       for (const Tensor& on : {moved(x), test::strided_twin(moved(x))}) {
@@ -210,8 +226,8 @@ TEST_P(OnDevice, PoolingGivesTheBitsOfTheCpu) {
     }
   }
   const float nan = std::nanf("");
-  const Tensor special = Tensor::from_vec<float>({nan, 1, -0.0f, -0.0f, 0.0f, -0.0f, 2, 3, -0.0f, -0.0f, -0.0f, -0.0f},
-                                                 {1, 1, 2, 6});
+  const Tensor special = Tensor::from_vec<float>(
+      {nan, 1, -0.0f, -0.0f, 0.0f, -0.0f, 2, 3, -0.0f, -0.0f, -0.0f, -0.0f}, {1, 1, 2, 6});
   const std::vector<float> most = moved(special).max_pool2d({2, 2}).to_vec<float>();
   EXPECT_TRUE(std::isnan(most[0]));
   EXPECT_TRUE(most[1] == 0 && std::signbit(most[1]));
@@ -219,9 +235,10 @@ TEST_P(OnDevice, PoolingGivesTheBitsOfTheCpu) {
 }
 
 TEST_P(OnDevice, UpsamplingGivesTheBitsOfTheCpu) {
-  const std::array<int64_t, 6> sizes[] = {{2, 3, 4, 5, 8, 10}, {1, 2, 7, 9, 7, 9},    {1, 1, 3, 3, 10, 11},
-                                          {1, 2, 9, 8, 4, 3},  {2, 1, 1, 1, 5, 6},    {1, 1, 5, 6, 1, 1},
-                                          {1, 1, 2, 2, 3, 301}, {3, 4, 13, 17, 29, 31}, {1, 1, 1, 59, 1, 118}};
+  const std::array<int64_t, 6> sizes[] = {
+      {2, 3, 4, 5, 8, 10},  {1, 2, 7, 9, 7, 9},     {1, 1, 3, 3, 10, 11},
+      {1, 2, 9, 8, 4, 3},   {2, 1, 1, 1, 5, 6},     {1, 1, 5, 6, 1, 1},
+      {1, 1, 2, 2, 3, 301}, {3, 4, 13, 17, 29, 31}, {1, 1, 1, 59, 1, 118}};
   for (const auto& [b, c, h, w, to_h, to_w] : sizes) {
     for (const DType dtype : test::arithmetic_dtypes()) {
       const Tensor x = numbers(dtype, {b, c, h, w});

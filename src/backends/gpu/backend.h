@@ -61,6 +61,8 @@ class GpuBackend final : public Backend {
 
  private:
   void scatter_add(const Operand& ids, const Operand& source, int axis, const Target& out);
+  /// One side's dtype is only stored.
+  void cast_storage(const Operand& x, const Target& out);
   /// A temporary of the pool for the length of a call.
   detail::Ref<Storage> scratch(size_t bytes) { return allocate(bytes); }
   Gpu& gpu_;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Convolutions as products over channels and taps. A transposed convolution is one such product for each set of outputs
-// that the same taps reach.
+// Convolutions as products over channels and taps. A transposed convolution is one such product for each set
+// of outputs that the same taps reach.
 #include <numeric>
 #include <vector>
 
@@ -52,7 +52,8 @@ struct Sum {
 bool as_product(Gpu& gpu, Backend& backend, const Sum& s) {
   if (!s.down.is_pointwise() || !s.across.is_pointwise() || s.c_out <= kConvDirect) return false;
   const int64_t x_down = s.x_row * s.down.step, x_across = s.x_column * s.across.step;
-  if (s.down.out > 1 && (x_down != x_across * s.across.out || s.y_row != s.y_column * s.across.out)) return false;
+  if (s.down.out > 1 && (x_down != x_across * s.across.out || s.y_row != s.y_column * s.across.out))
+    return false;
   const Shape images({s.batch, s.groups});
   const int64_t none[] = {0, s.w_group}, x[] = {s.x_image, s.x_group}, y[] = {s.y_image, s.y_group};
   const Layout w_layout(images, none, 0), x_layout(images, x, 0), y_layout(images, y, 0);
@@ -100,8 +101,10 @@ void launch_sum(Gpu& gpu, Backend& backend, const Sum& s) {
   arguments.output_columns = divisor_of(static_cast<uint32_t>(s.across.out));
   const bool direct = s.c_out <= kConvDirect;
   const bool wide = bytes_of(s.dtype) == 8;
-  const ConvKernel kind =
-      s.dtype == DType::F64 ? kF64 : wide ? kBits64 : dtype_is_float(s.dtype) ? kF32 : kBits32;
+  const ConvKernel kind = s.dtype == DType::F64     ? kF64
+                          : wide                    ? kBits64
+                          : dtype_is_float(s.dtype) ? kF32
+                                                    : kBits32;
   const GemmTile tile = wide ? kGemmWide : kGemmSmall;
   const Kernel& kernel = conv_kernels.get(gpu, direct ? kConvKernels + kind : kind);
   const int64_t most = kMostOutputs / (outputs * s.groups * s.c_out);  // images of a launch
@@ -152,8 +155,8 @@ struct TapClass {
   Axis axis;
 };
 
-// Output o takes tap t from input position (o + padding - t dilation) / stride, where that divides. The taps that one
-// output takes lie stride / gcd(stride, dilation) apart, and so their positions dilation / gcd.
+// Output o takes tap t from input position (o + padding - t dilation) / stride, where that divides. The taps
+// that one output takes lie stride / gcd(stride, dilation) apart, and so their positions dilation / gcd.
 std::vector<TapClass> tap_classes(int64_t in, int64_t out, int64_t taps, int64_t stride, int64_t padding,
                                   int64_t dilation) {
   const int64_t common = std::gcd(stride, dilation), apart = stride / common;
@@ -165,8 +168,8 @@ std::vector<TapClass> tap_classes(int64_t in, int64_t out, int64_t taps, int64_t
     classes.push_back({first,
                        tap,
                        apart,
-                       {in, (out - first - 1) / stride + 1, (taps - tap - 1) / apart + 1, 1, -(dilation / common),
-                        (first + padding - tap * dilation) / stride}});
+                       {in, (out - first - 1) / stride + 1, (taps - tap - 1) / apart + 1, 1,
+                        -(dilation / common), (first + padding - tap * dilation) / stride}});
   }
   return classes;
 }
@@ -186,7 +189,8 @@ void GpuBackend::conv(const ConvShape& s, const Operand& x, const Operand& kerne
   launch_sum(gpu_, *this, sum);
 }
 
-void GpuBackend::conv_transpose(const ConvShape& s, const Operand& x, const Operand& kernel, const Target& out) {
+void GpuBackend::conv_transpose(const ConvShape& s, const Operand& x, const Operand& kernel,
+                                const Target& out) {
   const Layout& w = *kernel.layout;  // [groups * c_in, c_out, h, w]
   Sum sum = sum_of(s, x, kernel, out);
   sum.w_in = w.stride(0);
@@ -197,7 +201,8 @@ void GpuBackend::conv_transpose(const ConvShape& s, const Operand& x, const Oper
   int64_t outputs = 0;
   for (const TapClass& y : rows)
     for (const TapClass& x_class : columns) outputs += y.axis.out * x_class.axis.out;
-  if (outputs < s.h_out * s.w_out) fill(out, Scalar(0).to(out.dtype, "conv_transpose"));  // no tap reaches some
+  if (outputs < s.h_out * s.w_out)
+    fill(out, Scalar(0).to(out.dtype, "conv_transpose"));  // no tap reaches some
   for (const TapClass& y : rows) {
     for (const TapClass& c : columns) {
       Sum part = sum;

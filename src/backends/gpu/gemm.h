@@ -7,8 +7,8 @@
 
 namespace beeswax::gpu {
 
-/// c[i, j] = sum over p of a[i, p] b[p, j] for every matrix of the batch (a walk over a, b, c). Strides count elements;
-/// 0 broadcasts.
+/// c[i, j] = sum over p of a[i, p] b[p, j] for every matrix of the batch (a walk over a, b, c). Strides count
+/// elements; 0 broadcasts.
 struct Product {
   int64_t m, n, k;
   DType a_type, b_type, c_type;

@@ -15,9 +15,11 @@ void GpuBackend::pool(const PoolShape& s, const Operand& x, const Target& out) {
   const Layout& from = *x.layout;
   const bool large = s.h_k > kPoolWindow || s.w_k > kPoolWindow || s.h_k * s.w_k > kPoolWindow;
   if (large && (s.kind == PoolKind::Max || dtype_is_float(x.dtype))) {
-    const int64_t strides[] = {from.stride(0), from.stride(1), s.h_stride * from.stride(2),
-                               s.w_stride * from.stride(3), from.stride(2), from.stride(3)};
-    const Layout windows(Shape({s.batch, s.channels, s.h_out, s.w_out, s.h_k, s.w_k}), strides, from.offset());
+    const int64_t strides[] = {
+        from.stride(0), from.stride(1), s.h_stride * from.stride(2), s.w_stride * from.stride(3),
+        from.stride(2), from.stride(3)};
+    const Layout windows(Shape({s.batch, s.channels, s.h_out, s.w_out, s.h_k, s.w_k}), strides,
+                         from.offset());
     return reduce(s.kind == PoolKind::Max ? ReduceOp::Max : ReduceOp::Mean, {x.storage, &windows, x.dtype},
                   1u << 4 | 1u << 5, out);
   }
@@ -35,8 +37,8 @@ void GpuBackend::pool(const PoolShape& s, const Operand& x, const Target& out) {
     arguments.x = at(x.data(), first * from.stride(0), x.dtype);
     arguments.y = at(out.data(), first * image, out.dtype);
     arguments.count = static_cast<uint32_t>(count);
-    gpu_.launch(pool_kernels.get(gpu_, index_of(x.dtype)), {{blocks_for(count, kMapThreads), 1, 1}, kMapThreads, 0},
-                arguments);
+    gpu_.launch(pool_kernels.get(gpu_, index_of(x.dtype)),
+                {{blocks_for(count, kMapThreads), 1, 1}, kMapThreads, 0}, arguments);
   });
 }
 

@@ -14,7 +14,8 @@ KernelTable gemm_kernels(kGemmKernels, [](size_t i) -> KernelTable::Name {
 // By w's dtype (f32, f16, bf16), the axis that is dense (k, columns) and the rows (1, or up to kThinRows).
 KernelTable thin_kernels(3 * 2 * 2, [](size_t i) -> KernelTable::Name {
   constexpr const char* kNames[] = {"f32", "f16", "bf16"};
-  return {join_text(i / 2 % 2 == 0 ? "gemm_dots_" : "gemm_lines_", kNames[i / 4], i % 2 == 0 ? "_1" : "_8"), "matmul"};
+  return {join_text(i / 2 % 2 == 0 ? "gemm_dots_" : "gemm_lines_", kNames[i / 4], i % 2 == 0 ? "_1" : "_8"),
+          "matmul"};
 });
 KernelTable thin_sum_kernel(1, [](size_t) -> KernelTable::Name { return {"gemm_thin_sum", "matmul"}; });
 
@@ -76,8 +77,8 @@ void tiled(Gpu& gpu, const Product& p) {
     arguments.b = at(p.b, offset[1], p.b_type);
     arguments.c = at(p.c, offset[2], p.c_type);
     arguments.batch = walk_of(batch);
-    gpu.launch(gemm_kernels.get(gpu, kernel), {{static_cast<uint32_t>(tiles * batch.count), 1, 1}, kGemmThreads, 0},
-               arguments);
+    gpu.launch(gemm_kernels.get(gpu, kernel),
+               {{static_cast<uint32_t>(tiles * batch.count), 1, 1}, kGemmThreads, 0}, arguments);
   });
 }
 
@@ -107,42 +108,47 @@ void thin(Gpu& gpu, Backend& backend, const Product& p) {
   arguments.y_row = p.c_row;
   arguments.y_column = p.c_column;
   arguments.blocks = blocks_for(p.n, dots ? waves * kThinColumns : wave * kThinLine);
-  // Enough blocks to keep memory busy; their number does not depend on the rows, so that neither does a row's result.
+  // Enough blocks to keep memory busy; their number does not depend on the rows, so that neither does a row's
+  // result.
   const int64_t wanted = 2 * int64_t{gpu.properties().units};
-  const int64_t parts = std::clamp<int64_t>(wanted / (arguments.blocks * p.batch.count), 1, ceil_div(p.k, kLeastPart));
+  const int64_t parts =
+      std::clamp<int64_t>(wanted / (arguments.blocks * p.batch.count), 1, ceil_div(p.k, kLeastPart));
   arguments.part_steps = static_cast<uint32_t>(ceil_div(ceil_div(p.k, parts), kLeastPart) * kLeastPart);
   arguments.parts = blocks_for(p.k, arguments.part_steps);
   const size_t entry = (thin_type(p.b_type) * 2 + (dots ? 0 : 1)) * 2 + (p.m == 1 ? 0 : 1);
   const int64_t blocks = int64_t{arguments.blocks} * arguments.parts;
-  for_batches(p.batch, std::max(blocks, p.m * p.n), [&](const Nest<3>& batch, const std::array<int64_t, 3>& offset) {
-    arguments.x = at(p.a, offset[0], p.a_type);
-    arguments.w = at(p.b, offset[1], p.b_type);
-    arguments.y = at(p.c, offset[2], p.c_type);
-    arguments.batch = walk_of(batch);
-    detail::Ref<Storage> sums;
-    if (arguments.parts > 1) {
-      sums = backend.allocate(static_cast<size_t>(batch.count * arguments.parts * p.m * p.n) * sizeof(float));
-      arguments.sums = reinterpret_cast<float*>(sums->data());
-    }
-    gpu.launch(thin_kernels.get(gpu, entry), {{static_cast<uint32_t>(blocks * batch.count), 1, 1}, kThinThreads, 0},
-               arguments);
-    if (arguments.parts == 1) return;
-    ThinSumArgs sum{};
-    sum.sums = arguments.sums;
-    sum.y = arguments.y;
-    sum.rows = arguments.rows;
-    sum.columns = arguments.columns;
-    sum.parts = arguments.parts;
-    sum.y_type = arguments.y_type;
-    sum.y_row = arguments.y_row;
-    sum.y_column = arguments.y_column;
-    sum.count = static_cast<uint32_t>(batch.count * p.m * p.n);
-    const Walk<3> walk = arguments.batch;
-    sum.batch.rank = walk.rank;
-    std::copy(std::begin(walk.dims), std::end(walk.dims), sum.batch.dims);
-    std::copy(std::begin(walk.strides[2]), std::end(walk.strides[2]), sum.batch.strides[0]);
-    gpu.launch(thin_sum_kernel.get(gpu, 0), {{blocks_for(sum.count, kMapThreads), 1, 1}, kMapThreads, 0}, sum);
-  });
+  for_batches(p.batch, std::max(blocks, p.m * p.n),
+              [&](const Nest<3>& batch, const std::array<int64_t, 3>& offset) {
+                arguments.x = at(p.a, offset[0], p.a_type);
+                arguments.w = at(p.b, offset[1], p.b_type);
+                arguments.y = at(p.c, offset[2], p.c_type);
+                arguments.batch = walk_of(batch);
+                detail::Ref<Storage> sums;
+                if (arguments.parts > 1) {
+                  sums = backend.allocate(static_cast<size_t>(batch.count * arguments.parts * p.m * p.n) *
+                                          sizeof(float));
+                  arguments.sums = reinterpret_cast<float*>(sums->data());
+                }
+                gpu.launch(thin_kernels.get(gpu, entry),
+                           {{static_cast<uint32_t>(blocks * batch.count), 1, 1}, kThinThreads, 0}, arguments);
+                if (arguments.parts == 1) return;
+                ThinSumArgs sum{};
+                sum.sums = arguments.sums;
+                sum.y = arguments.y;
+                sum.rows = arguments.rows;
+                sum.columns = arguments.columns;
+                sum.parts = arguments.parts;
+                sum.y_type = arguments.y_type;
+                sum.y_row = arguments.y_row;
+                sum.y_column = arguments.y_column;
+                sum.count = static_cast<uint32_t>(batch.count * p.m * p.n);
+                const Walk<3> walk = arguments.batch;
+                sum.batch.rank = walk.rank;
+                std::copy(std::begin(walk.dims), std::end(walk.dims), sum.batch.dims);
+                std::copy(std::begin(walk.strides[2]), std::end(walk.strides[2]), sum.batch.strides[0]);
+                gpu.launch(thin_sum_kernel.get(gpu, 0),
+                           {{blocks_for(sum.count, kMapThreads), 1, 1}, kMapThreads, 0}, sum);
+              });
 }
 
 // a b as (b^T a^T)^T.
@@ -164,16 +170,25 @@ Product exchanged(const Product& p) {
 
 Element element_of(DType dtype) {
   switch (dtype) {
-    case DType::F32: return Element::F32;
-    case DType::F16: return Element::F16;
-    case DType::BF16: return Element::BF16;
-    case DType::F8E4M3: return Element::F8E4M3;
-    case DType::F64: return Element::F64;
-    case DType::U8: return Element::Bits8;
-    case DType::I16: return Element::Bits16;
+    case DType::F32:
+      return Element::F32;
+    case DType::F16:
+      return Element::F16;
+    case DType::BF16:
+      return Element::BF16;
+    case DType::F8E4M3:
+      return Element::F8E4M3;
+    case DType::F64:
+      return Element::F64;
+    case DType::U8:
+      return Element::Bits8;
+    case DType::I16:
+      return Element::Bits16;
     case DType::U32:
-    case DType::I32: return Element::Bits32;
-    default: return Element::Bits64;
+    case DType::I32:
+      return Element::Bits32;
+    default:
+      return Element::Bits64;
   }
 }
 
@@ -181,9 +196,11 @@ GemmGrid gemm_grid(int64_t m, int64_t n, const GemmTile& tile) {
   GemmGrid grid{};
   grid.down = blocks_for(m, tile.rows);
   grid.across = blocks_for(n, tile.columns);
-  if (tiles_of(grid) > kMostBlocks) fail(ErrorKind::TooLarge, "matmul", m, " by ", n, " results in one product");
+  if (tiles_of(grid) > kMostBlocks)
+    fail(ErrorKind::TooLarge, "matmul", m, " by ", n, " results in one product");
   grid.tiles = divisor_of(static_cast<uint32_t>(tiles_of(grid)));
-  grid.band = divisor_of(static_cast<uint32_t>(std::min<int64_t>(int64_t{kGemmBand} * grid.across, kMostBlocks)));
+  grid.band =
+      divisor_of(static_cast<uint32_t>(std::min<int64_t>(int64_t{kGemmBand} * grid.across, kMostBlocks)));
   return grid;
 }
 
@@ -193,7 +210,8 @@ bool fills(const Gpu& gpu, int64_t m, int64_t n, int64_t batch, const GemmTile& 
 
 void gemm(Gpu& gpu, Backend& backend, const Product& p, const char* operation) {
   if (std::max({p.m, p.n, p.k}) > kMostSize)
-    fail(ErrorKind::TooLarge, operation, p.m, " by ", p.k, " times ", p.k, " by ", p.n, ": a side is 2^31 or longer");
+    fail(ErrorKind::TooLarge, operation, p.m, " by ", p.k, " times ", p.k, " by ", p.n,
+         ": a side is 2^31 or longer");
   if (is_thin(p)) return thin(gpu, backend, p);
   const Product other = exchanged(p);
   if (is_thin(other)) return thin(gpu, backend, other);
@@ -208,10 +226,21 @@ void GpuBackend::matmul(const Operand& a, const Operand& b, const Target& out) {
                   layout.strides().first(static_cast<size_t>(row)), 0);
   };
   const Layout a_batch = batch(left), b_batch = batch(right), c_batch = batch(result);
-  const Product product{left.dim(row),       right.dim(column),    left.dim(column),  a.dtype,
-                        b.dtype,             out.dtype,            a.data(),          b.data(),
-                        out.data(),          left.stride(row),     left.stride(column), right.stride(row),
-                        right.stride(column), result.stride(row),  result.stride(column),
+  const Product product{left.dim(row),
+                        right.dim(column),
+                        left.dim(column),
+                        a.dtype,
+                        b.dtype,
+                        out.dtype,
+                        a.data(),
+                        b.data(),
+                        out.data(),
+                        left.stride(row),
+                        left.stride(column),
+                        right.stride(row),
+                        right.stride(column),
+                        result.stride(row),
+                        result.stride(column),
                         Nest<3>({&a_batch, &b_batch, &c_batch})};
   gemm(gpu_, *this, product, "matmul");
 }

@@ -14,7 +14,8 @@ KernelTable bilinear_kernels(kDTypes, [](size_t i) -> KernelTable::Name {
   return {join_text("upsample_bilinear_", name_of(i)), "upsample"};
 });
 
-void find_places(Gpu& gpu, UpsamplePlace* to, const UpsampleShape& s, int64_t in, int64_t out, double factor) {
+void find_places(Gpu& gpu, UpsamplePlace* to, const UpsampleShape& s, int64_t in, int64_t out,
+                 double factor) {
   UpsampleAxisArgs arguments{};
   arguments.to = to;
   arguments.in = static_cast<uint32_t>(in);

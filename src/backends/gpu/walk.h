@@ -58,7 +58,8 @@ inline bool pack_walk(const Nest<2>& nest, int64_t elements, bool aligned, Walk<
 }
 
 /// Calls part(nest, offsets, first) for pieces of a nest that one launch can take; `offsets` are where each
-/// operand's piece begins and `first` is the linear index there. `most`: of the elements of a piece, if it has several.
+/// operand's piece begins and `first` is the linear index there. `most`: of the elements of a piece, if it
+/// has several.
 template <int n, class Part>
 void for_each_part(const Nest<n>& nest, const Part& part,
                    const std::type_identity_t<std::array<int64_t, n>>& offsets = {}, int64_t first = 0,
