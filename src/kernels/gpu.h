@@ -16,8 +16,14 @@
 #define BW_NVIDIA 1
 #endif
 
+// clang reads launch_bounds for NVIDIA only; without a size, AMD's kernels get registers for blocks of 1024.
+#if BW_AMD
+#define BW_KERNEL(threads) \
+  extern "C" __attribute__((global)) __attribute__((amdgpu_flat_work_group_size(1, threads))) __attribute__((used)) void
+#else
 #define BW_KERNEL(threads) \
   extern "C" __attribute__((global)) __attribute__((launch_bounds(threads))) __attribute__((used)) void
+#endif
 #define BW_SHARED __attribute__((shared))
 #define BW_DEVICE __attribute__((device)) static inline __attribute__((always_inline))
 #define BW_DEVICE_MEMBER __attribute__((device)) inline __attribute__((always_inline))
