@@ -18,8 +18,9 @@
 
 // clang reads launch_bounds for NVIDIA only; without a size, AMD's kernels get registers for blocks of 1024.
 #if BW_AMD
-#define BW_KERNEL(threads) \
-  extern "C" __attribute__((global)) __attribute__((amdgpu_flat_work_group_size(1, threads))) __attribute__((used)) void
+#define BW_KERNEL(threads)                                                                    \
+  extern "C" __attribute__((global)) __attribute__((amdgpu_flat_work_group_size(1, threads))) \
+  __attribute__((used)) void
 #else
 #define BW_KERNEL(threads) \
   extern "C" __attribute__((global)) __attribute__((launch_bounds(threads))) __attribute__((used)) void

@@ -27,13 +27,6 @@ void GpuBackend::scatter(ScatterMode, const Operand&, const Operand&, int, const
   missing("scatter");
 }
 void GpuBackend::index_add(const Operand&, const Operand&, int, const Target&) { missing("index_add"); }
-void GpuBackend::matmul(const Operand&, const Operand&, const Target&) { missing("matmul"); }
-void GpuBackend::conv(const ConvShape&, const Operand&, const Operand&, const Target&) { missing("conv"); }
-void GpuBackend::conv_transpose(const ConvShape&, const Operand&, const Operand&, const Target&) {
-  missing("conv_transpose");
-}
-void GpuBackend::pool(const PoolShape&, const Operand&, const Target&) { missing("pool"); }
-void GpuBackend::upsample(const UpsampleShape&, const Operand&, const Target&) { missing("upsample"); }
 void GpuBackend::quantize(QuantType, const Operand&, std::span<const float>, Storage&) {
   missing("quantize");
 }
