@@ -140,9 +140,10 @@ TEST_P(Quantized, ADeviceGivesTheBlocksAndValuesOfTheCpu) {
   const Tensor here = Tensor::from_vec(values, {n, k}), there = tensor(values, {n, k});
   const QTensor on_host = QTensor::quantize(here, type());
   EXPECT_EQ(QTensor::quantize(there, type()).bytes(), on_host.bytes());
-  if (quant_traits(type()).imatrix)
+  if (quant_traits(type()).imatrix) {
     EXPECT_EQ(QTensor::quantize_imatrix(there, type(), weights).bytes(),
               QTensor::quantize_imatrix(here, type(), weights).bytes());
+  }
   const Tensor decoded = on_host.dequantize(), decoded_there = on_host.to_device(device()).dequantize();
   for (const int64_t row : {0, 1, 2, 3, 5, 6, 7, 8})
     EXPECT_EQ(decoded_there.get(row).to_bytes(), decoded.get(row).to_bytes()) << row;
