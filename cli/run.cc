@@ -76,9 +76,7 @@ void print_json(const generate::Generated& out, uint64_t seed, double load_secon
 
 void run(const RunOptions& options) {
   const auto start = std::chrono::steady_clock::now();
-  if (!Device::parse(options.device).is_cpu())
-    throw Error(ErrorKind::Unsupported, "run",
-                "models run on the device cpu in this version, not " + options.device);
+  const Device device = Device::parse(options.device);
   if (options.threads > 0) ThreadPool::global().set_threads(options.threads);
   const auto file = options.model.empty() ? models::open_box() : models::open_model(options.model);
   models::check_model(*file);  // the plainest reason first
@@ -87,7 +85,7 @@ void run(const RunOptions& options) {
   const int64_t trained =
       file->get_int(file->get_string("general.architecture") + ".context_length", kDefaultContext);
   const int64_t context = options.context > 0 ? options.context : std::min(trained, kDefaultContext);
-  const auto model = models::load_model(*file, context);
+  const auto model = models::load_model(*file, context, device);
   const double load_seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
 
   generate::GenerateOptions settings = options.generate;

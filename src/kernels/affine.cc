@@ -9,9 +9,8 @@ BW_DEVICE auto affine_value(const AffineArgs& args) {
   using T = Compute<S>;
   const T mul = from_bytes<T>(args.mul);
   const T add = from_bytes<T>(args.add);
-  return [mul, add](uint32_t, S x) __attribute__((always_inline)) {
-    return static_cast<S>(static_cast<T>(static_cast<T>(x) * mul + add));
-  };
+  return [mul, add](uint32_t, S x)
+             __attribute__((always_inline)) { return narrow<S>(static_cast<T>(widen(x) * mul + add)); };
 }
 
 #define BW_DTYPE(Name, name, ctype, ...)                                                                  \

@@ -42,6 +42,8 @@ BW_FN uint32_t divide(uint32_t n, const Divisor& by) {
 template <int n>
 struct Walk {
   int32_t rank;
+  uint32_t
+      packed;  // bit k: operand k is dense along the innermost axis, and that axis counts packs; 0: elements
   Divisor dims[kMaxWalk];
   int64_t strides[n][kMaxWalk];
 };
@@ -51,10 +53,6 @@ struct UnaryArgs {
   void* y;
   uint32_t count;
   double param;
-};
-struct UnaryStridedArgs {
-  UnaryArgs dense;
-  Walk<1> walk;
 };
 
 /// Each side is memory, or, where its pointer is null, one element whose bytes stand in `a_value`, `b_value`.
@@ -88,10 +86,6 @@ struct CastArgs {
   const void* x;
   void* y;
   uint32_t count;
-};
-struct CastStridedArgs {
-  CastArgs dense;
-  Walk<1> walk;
 };
 
 struct WhereArgs {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Kernels of binary.def: binary_<method>_<dtype> and compare_<method>_<dtype>, with _strided.
+// Kernels of binary.def: binary_<method>_<dtype>, with _strided, and compare_<method>_<dtype>, dense only.
 #pragma once
 
 #include "core/math/math.h"
@@ -31,7 +31,6 @@ enum class Guard { None, NonZero };
 template <class Y, class S, class Row>
 BW_DEVICE auto binary_value(const BinaryArgs& args) {
   return [&args]([[maybe_unused]] uint32_t i, S a, S b) __attribute__((always_inline)) {
-    using T = Compute<S>;
     (void)args;
     if constexpr (Row::kGuard == Guard::NonZero && m::Integer<S>) {
       if (b == 0) {
@@ -39,7 +38,11 @@ BW_DEVICE auto binary_value(const BinaryArgs& args) {
         return Y(0);
       }
     }
-    return static_cast<Y>(Row::apply(static_cast<T>(a), static_cast<T>(b)));
+    if constexpr (__is_same(Y, S) && m::Narrow<S>) {
+      return narrow<S>(Row::apply(widen(a), widen(b)));
+    } else {
+      return static_cast<Y>(Row::apply(widen(a), widen(b)));
+    }
   };
 }
 template <class Y, class S, class Row>
@@ -52,18 +55,27 @@ BW_DEVICE void binary_dense(const BinaryArgs& args) {
 template <class Y, class S, class Row>
 BW_DEVICE void binary_strided(const BinaryStridedArgs& args) {
   const BinaryArgs& dense = args.dense;
-  map_strided(static_cast<Y*>(dense.y), dense.count, args.walk, binary_value<Y, S, Row>(dense),
-              MemoryOrValue<S>{static_cast<const S*>(dense.a), from_bytes<S>(dense.a_value)},
-              MemoryOrValue<S>{static_cast<const S*>(dense.b), from_bytes<S>(dense.b_value)});
+  Y* y = static_cast<Y*>(dense.y);
+  const auto value = binary_value<Y, S, Row>(dense);
+  const MemoryOrValue<S> a{static_cast<const S*>(dense.a), from_bytes<S>(dense.a_value)};
+  const MemoryOrValue<S> b{static_cast<const S*>(dense.b), from_bytes<S>(dense.b_value)};
+  // Broadcast rows and columns are common in sums and products; powers go by elements.
+  if constexpr (!__is_same(Row, PowRow)) {
+    if (args.walk.packed != 0)
+      return map_packs<packed_elements(sizeof(S))>(y, dense.count, args.walk, value, a, b);
+  }
+  map_strided(y, dense.count, args.walk, value, a, b);
 }
 
 }  // namespace beeswax::gpu
 
-#define BW_BINARY_KERNEL(group, Name, method, Y, S, name)                                         \
+#define BW_DENSE_KERNEL(group, Name, method, Y, S, name)                                          \
   BW_KERNEL(beeswax::gpu::kMapThreads) group##_##method##_##name(beeswax::gpu::BinaryArgs args) { \
     beeswax::gpu::binary_dense<Y, S, beeswax::gpu::Name##Row>(args);                              \
-  }                                                                                               \
-  BW_KERNEL(beeswax::gpu::kMapThreads)                                                            \
-  group##_##method##_##name##_strided(beeswax::gpu::BinaryStridedArgs args) {                     \
-    beeswax::gpu::binary_strided<Y, S, beeswax::gpu::Name##Row>(args);                            \
+  }
+#define BW_BINARY_KERNEL(group, Name, method, Y, S, name)                     \
+  BW_DENSE_KERNEL(group, Name, method, Y, S, name)                            \
+  BW_KERNEL(beeswax::gpu::kMapThreads)                                        \
+  group##_##method##_##name##_strided(beeswax::gpu::BinaryStridedArgs args) { \
+    beeswax::gpu::binary_strided<Y, S, beeswax::gpu::Name##Row>(args);        \
   }

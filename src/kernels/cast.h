@@ -9,26 +9,24 @@ namespace beeswax::gpu {
 
 template <class From, class To>
 BW_DEVICE To cast_value(uint32_t, From x) {
-  return m::convert<To>(x);
+  if constexpr (m::Narrow<From> && m::Narrow<To>) {
+    return narrow<To>(widen(x));
+  } else if constexpr (m::Narrow<From>) {
+    return m::convert<To>(widen(x));
+  } else if constexpr (m::Narrow<To>) {
+    return narrow<To>(m::narrow_source<To>(x));
+  } else {
+    return m::convert<To>(x);
+  }
 }
 template <class From, class To>
 BW_DEVICE void cast_dense(const CastArgs& args) {
   map_dense(static_cast<To*>(args.y), args.count, cast_value<From, To>,
             Memory<From>{static_cast<const From*>(args.x)});
 }
-template <class From, class To>
-BW_DEVICE void cast_strided(const CastStridedArgs& args) {
-  map_strided(static_cast<To*>(args.dense.y), args.dense.count, args.walk, cast_value<From, To>,
-              Memory<From>{static_cast<const From*>(args.dense.x)});
-}
-
 }  // namespace beeswax::gpu
 
 #define BW_CAST(From, from, To, to)                                                      \
   BW_KERNEL(beeswax::gpu::kMapThreads) cast_##from##_##to(beeswax::gpu::CastArgs args) { \
     beeswax::gpu::cast_dense<From, To>(args);                                            \
-  }                                                                                      \
-  BW_KERNEL(beeswax::gpu::kMapThreads)                                                   \
-  cast_##from##_##to##_strided(beeswax::gpu::CastStridedArgs args) {                     \
-    beeswax::gpu::cast_strided<From, To>(args);                                          \
   }

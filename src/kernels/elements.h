@@ -30,6 +30,34 @@ struct ComputeOf<f8e4m3> {
 template <class S>
 using Compute = typename ComputeOf<S>::Type;
 
+/// An element in the type it is computed in, exactly, by the hardware's own conversion where there is one:
+/// the bits of half.h but for the payloads of NaN.
+template <class S>
+BW_DEVICE Compute<S> widen(S x) {
+  if constexpr (__is_same(S, f16)) {
+    return static_cast<float>(bit_cast<_Float16>(x.bits));
+  } else {
+    return static_cast<Compute<S>>(x);
+  }
+}
+/// A number rounded once to an element, likewise.
+template <class S>
+BW_DEVICE S narrow(Compute<S> x) {
+  if constexpr (__is_same(S, f16)) {
+    S out;
+    out.bits = f16_bits(x);
+    return out;
+#if BW_NVIDIA
+  } else if constexpr (__is_same(S, bf16)) {
+    S out;
+    out.bits = bf16_bits(x);
+    return out;
+#endif
+  } else {
+    return static_cast<S>(x);
+  }
+}
+
 /// n neighbouring elements, moved by accesses of up to 16 bytes.
 template <class S, int n>
 struct alignas(sizeof(S) * n < 16 ? sizeof(S) * n : 16) Pack {

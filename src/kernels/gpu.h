@@ -16,8 +16,21 @@
 #define BW_NVIDIA 1
 #endif
 
-#define BW_KERNEL(threads) \
-  extern "C" __attribute__((global)) __attribute__((launch_bounds(threads))) __attribute__((used)) void
+// clang reads launch_bounds for NVIDIA only; without a size, AMD's kernels get registers for blocks of 1024.
+#define BW_ENTRY extern "C" __attribute__((global)) __attribute__((used))
+#if BW_AMD
+#define BW_KERNEL(threads) BW_ENTRY __attribute__((amdgpu_flat_work_group_size(1, threads))) void
+// The same for kernels that keep much in registers: they may have all that a block can get, where compilers
+// would rather spill for the sake of more blocks side by side.
+#define BW_KERNEL_OF_REGISTERS(threads) \
+  BW_ENTRY __attribute__((amdgpu_flat_work_group_size(1, threads), amdgpu_waves_per_eu(1))) void
+// Hides from the compiler what it knows of a 32-bit variable.
+#define BW_HIDE_WORD(word) __asm__ volatile("" : "+v"(word))
+#else
+#define BW_KERNEL(threads) BW_ENTRY __attribute__((launch_bounds(threads))) void
+#define BW_KERNEL_OF_REGISTERS(threads) BW_ENTRY __attribute__((launch_bounds(threads, 1))) void
+#define BW_HIDE_WORD(word) __asm__ volatile("" : "+r"(word))
+#endif
 #define BW_SHARED __attribute__((shared))
 #define BW_DEVICE __attribute__((device)) static inline __attribute__((always_inline))
 #define BW_DEVICE_MEMBER __attribute__((device)) inline __attribute__((always_inline))
@@ -112,6 +125,22 @@ BW_DEVICE uint32_t atomic_swap_if(uint32_t* at, uint32_t expected, uint32_t desi
 #endif
   return expected;
 }
+
+/// The bits of a float rounded to binary16. AMD's compiler joins a product and this rounding into an
+/// instruction that turns -0 into +0; the empty assembly keeps them apart.
+BW_DEVICE uint16_t f16_bits(float value) {
+#if BW_AMD
+  asm("" : "+v"(value));
+#endif
+  return bit_cast<uint16_t>(static_cast<_Float16>(value));
+}
+#if BW_NVIDIA
+BW_DEVICE uint16_t bf16_bits(float value) {
+  uint16_t bits;
+  asm("cvt.rn.bf16.f32 %0, %1;" : "=h"(bits) : "f"(value));
+  return bits;
+}
+#endif
 
 /// Stores an error unless one is there.
 BW_DEVICE void report(const Reporter& to, uint32_t code, int64_t value, int64_t place, int64_t limit) {

@@ -46,6 +46,11 @@ struct MemoryOrValue {
     for (int j = 0; j < n; ++j) out.v[j] = value;
     return out;
   }
+  /// Memory only.
+  template <int n>
+  BW_DEVICE_MEMBER Pack<S, n> pack_at(int64_t i) const {
+    return *reinterpret_cast<const Pack<S, n>*>(x + i);
+  }
   BW_DEVICE_MEMBER S at(int64_t i) const { return x != nullptr ? x[i] : value; }
 };
 
@@ -56,8 +61,8 @@ BW_DEVICE void map_dense(Y* y, uint32_t count, F f, X... x) {
   constexpr int kNarrow =
       least(static_cast<int>(sizeof(Y)), static_cast<int>(sizeof(typename X::Element))...);
   constexpr int kWide = most(static_cast<int>(sizeof(Y)), static_cast<int>(sizeof(typename X::Element))...);
-  constexpr int n = map_elements(kNarrow, kWide);
-  constexpr int kUnroll = map_unroll(kNarrow, kWide);
+  constexpr int n = map_elements(kNarrow, kWide, static_cast<int>(sizeof(Y)));
+  constexpr int kUnroll = map_unroll(kNarrow, kWide, static_cast<int>(sizeof(Y)));
   constexpr uint32_t kStep = kMapThreads * n;
   uint32_t i = block() * (kStep * kUnroll) + thread() * n;
   if ((aligned16(y) && ... && x.is_aligned())) {
@@ -86,6 +91,32 @@ BW_DEVICE void map_dense(Y* y, uint32_t count, F f, X... x) {
     i = block() * (kStep * kUnroll) + thread();
     for (int j = 0; j < n * kUnroll; ++j, i += kMapThreads)
       if (i < count) y[i] = f(i, x.at(i)...);
+  }
+}
+
+/// map_strided where the innermost axis is dense or broadcast in every operand: indices count packs of n
+/// elements.
+template <int n, class Y, class F, class A, class B>
+BW_DEVICE void map_packs(Y* y, uint32_t packs, const Walk<2>& walk, F f, A a, B b) {
+  uint32_t i = block() * (kMapThreads * kPackedPacks) + thread();
+#pragma unroll
+  for (int u = 0; u < kPackedPacks; ++u, i += kMapThreads) {
+    if (i >= packs) return;
+    int64_t offset[2];
+    offsets_at(walk, i, offset);
+    const auto from = [](auto x, int64_t at, bool dense) __attribute__((always_inline)) {
+      if (dense && x.x != nullptr) return x.template pack_at<n>(at);
+      const auto value = x.at(at);
+      Pack<typename decltype(x)::Element, n> out;
+      for (int j = 0; j < n; ++j) out.v[j] = value;
+      return out;
+    };
+    const auto x = from(a, offset[0], (walk.packed & 1u) != 0);
+    const auto z = from(b, offset[1], (walk.packed & 2u) != 0);
+    Pack<Y, n> out;
+#pragma unroll
+    for (int j = 0; j < n; ++j) out.v[j] = f(i * n + static_cast<uint32_t>(j), x.v[j], z.v[j]);
+    reinterpret_cast<Pack<Y, n>*>(y)[i] = out;
   }
 }
 

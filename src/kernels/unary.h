@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Kernels of unary.def for one dtype: unary_<method>_<dtype> and unary_<method>_<dtype>_strided. A file that
-// includes this names its dtypes by BW_UNARY_KERNELS(ctype, name, Float or Int).
+// Kernels of unary.def: unary_<method>_<dtype>, over dense operands (the host makes others dense first: a
+// second kernel for each row and dtype would take longer to build than it saves).
 #pragma once
 
 #include "core/math/math.h"
@@ -44,15 +44,15 @@ constexpr bool has_angle(const char* text) {
 template <class S, class Row>
 BW_DEVICE S unary_value(S element, double param) {
   using T = Compute<S>;
-  const T x = static_cast<T>(element);
+  const T x = widen(element);
   const T p = static_cast<T>(param);
   if constexpr (m::Narrow<S> && !__is_same(decltype(Row::half(0.0f, 0.0f)), Same)) {
-    return S(Row::half(x, p));
+    return narrow<S>(Row::half(x, p));
   } else if constexpr (Row::kHasAngle) {
     // The same bits; threads without large angles skip their costly reduction.
-    return S(m::is_small_angle(x) ? Row::apply_small(x, p) : Row::apply(x, p));
+    return narrow<S>(m::is_small_angle(x) ? Row::apply_small(x, p) : Row::apply(x, p));
   } else {
-    return S(Row::apply(x, p));
+    return narrow<S>(Row::apply(x, p));
   }
 }
 
@@ -64,22 +64,9 @@ BW_DEVICE void unary_dense(const UnaryArgs& args) {
       [param](uint32_t, S x) __attribute__((always_inline)) { return unary_value<S, Row>(x, param); },
       Memory<S>{static_cast<const S*>(args.x)});
 }
-template <class S, class Row>
-BW_DEVICE void unary_strided(const UnaryStridedArgs& args) {
-  const double param = args.dense.param;
-  map_strided(
-      static_cast<S*>(args.dense.y), args.dense.count, args.walk,
-      [param](uint32_t, S x) __attribute__((always_inline)) { return unary_value<S, Row>(x, param); },
-      Memory<S>{static_cast<const S*>(args.dense.x)});
-}
-
 }  // namespace beeswax::gpu
 
 #define BW_UNARY_KERNEL(Name, method, S, name)                                                 \
   BW_KERNEL(beeswax::gpu::kMapThreads) unary_##method##_##name(beeswax::gpu::UnaryArgs args) { \
     beeswax::gpu::unary_dense<S, beeswax::gpu::Name##Row>(args);                               \
-  }                                                                                            \
-  BW_KERNEL(beeswax::gpu::kMapThreads)                                                         \
-  unary_##method##_##name##_strided(beeswax::gpu::UnaryStridedArgs args) {                     \
-    beeswax::gpu::unary_strided<S, beeswax::gpu::Name##Row>(args);                             \
   }

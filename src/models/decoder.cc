@@ -105,6 +105,7 @@ class LayerReader {
 Decoder::Decoder(const Weights& weights, const DecoderOptions& options)
     : embedding_scale_(options.embedding_scale), logit_cap_(options.logit_cap), epsilon_(options.epsilon) {
   info_ = options.info;
+  device_ = weights.device();
   const Shape shape = {info_.vocabulary, info_.width};
   embedding_ = weights.matrix("token_embd.weight", shape);
   output_norm_ = weights.vector("output_norm.weight", info_.width);
@@ -141,7 +142,7 @@ Tensor Decoder::forward(std::span<const int32_t> ids, Cache& past) const {
   const auto added = [&](const Tensor& x, const Tensor& norm) {
     return norm.defined() ? x.rms_norm(norm, epsilon_) : x;
   };
-  Tensor x = embedding_.embedding(Tensor::from_span(ids, {tokens}));
+  Tensor x = embedding_.embedding(Tensor::from_span(ids, {tokens}, device_));
   if (embedding_scale_ != 1) x = x * embedding_scale_;
   for (size_t i = 0; i < layers_.size(); ++i) {
     const Layer& layer = layers_[i];

@@ -127,7 +127,7 @@ nn::Rope read_rope(const Metadata& metadata, const Weights& weights, const Model
          "'; this version has: none, linear, yarn, longrope");
   }
   scaling.magnitude *= metadata.number("rope.scaling.attn_factor", 1.0);
-  return nn::Rope(rotated, context, base, pairs, scaling);
+  return nn::Rope(rotated, context, base, pairs, scaling, weights.device());
 }
 
 }  // namespace beeswax::models

@@ -10,7 +10,7 @@ Cache Model::make_cache(int64_t positions, DType dtype) const {
   Cache cache;
   cache.layers.reserve(static_cast<size_t>(info_.layers));
   for (int64_t i = 0; i < info_.layers; ++i)
-    cache.layers.emplace_back(info_.kv_heads, positions, info_.head_size, dtype);
+    cache.layers.emplace_back(info_.kv_heads, positions, info_.head_size, dtype, device_);
   return cache;
 }
 
@@ -31,8 +31,8 @@ Make maker_of(const io::GgufFile& file) {
 
 }  // namespace
 
-std::unique_ptr<Model> load_model(const io::GgufFile& file, int64_t context) {
-  return load_model(Weights(file), context);
+std::unique_ptr<Model> load_model(const io::GgufFile& file, int64_t context, const Device& device) {
+  return load_model(Weights(file, device), context);
 }
 
 std::unique_ptr<Model> load_model(const Weights& weights, int64_t context) {
@@ -41,7 +41,7 @@ std::unique_ptr<Model> load_model(const Weights& weights, int64_t context) {
 
 void check_model(const io::GgufFile& file) {
   for (const io::GgufTensor& tensor : file.tensors()) check_tensor(file, tensor);
-  maker_of(file)(Weights(file, Weights::Read::Vectors), 1);
+  maker_of(file)(Weights(file, Device::cpu(), Weights::Read::Vectors), 1);
 }
 
 }  // namespace beeswax::models

@@ -40,6 +40,8 @@ class BW_API Model {
  public:
   virtual ~Model() = default;
   const ModelInfo& info() const { return info_; }
+  /// Where its weights are, its caches are made and its logits come out.
+  const Device& device() const { return device_; }
   /// An empty past with room for `positions`.
   Cache make_cache(int64_t positions, DType dtype = DType::F32) const;
   /// Runs ids that follow the past and appends them to it. Logits [vocabulary], f32, of what follows the last
@@ -48,11 +50,13 @@ class BW_API Model {
 
  protected:
   ModelInfo info_;
+  Device device_;
 };
 
 /// Builds the model of a file. Unsupported for an architecture without a row in tables/models.def, Format
 /// for missing or wrongly shaped tensors. `context` is the number of positions it must be able to run.
-BW_API std::unique_ptr<Model> load_model(const io::GgufFile& file, int64_t context);
+BW_API std::unique_ptr<Model> load_model(const io::GgufFile& file, int64_t context,
+                                         const Device& device = {});
 
 /// Throws what load_model would, without reading the matrices.
 BW_API void check_model(const io::GgufFile& file);

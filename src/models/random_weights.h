@@ -35,7 +35,7 @@ class BW_API DescribedFile {
 /// Bytes for the tensors of a file in place of its own.
 class BW_API RandomWeights final : public Weights {
  public:
-  explicit RandomWeights(const io::GgufFile& file) : Weights(file) {}
+  explicit RandomWeights(const io::GgufFile& file, const Device& device = {}) : Weights(file, device) {}
 
  protected:
   Part bytes_of(const io::GgufTensor& tensor, size_t first, size_t count) const override;

@@ -42,8 +42,8 @@ nn::Weight Weights::part_of(const io::GgufTensor& tensor, const Shape& shape, in
   const auto count = static_cast<size_t>(shape.elem_count() / shape[shape.rank() - 1]);
   const auto [bytes, owner] = bytes_of(tensor, static_cast<size_t>(first) * row_bytes, count * row_bytes);
   if (tensor.type->quant)
-    return nn::Weight(qtensor_from_shared_bytes(bytes, owner, shape, *tensor.type->quant));
-  const Tensor dense = tensor_from_shared_bytes(bytes, owner, shape, *tensor.type->dtype);
+    return nn::Weight(qtensor_from_shared_bytes(bytes, owner, shape, *tensor.type->quant).to_device(device_));
+  const Tensor dense = tensor_from_shared_bytes(bytes, owner, shape, *tensor.type->dtype).to_device(device_);
   const bool narrow = dense.dtype() == DType::F16 || dense.dtype() == DType::BF16;
   return nn::Weight(narrow ? dense : dense.to_dtype(DType::F32));
 }

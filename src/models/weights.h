@@ -22,12 +22,15 @@ class BW_API Weights {
  public:
   /// What is read: everything, or to check a file only vectors, while matrices stay undefined.
   enum class Read { All, Vectors };
-  explicit Weights(const io::GgufFile& file, Read read = Read::All) : file_(file), read_(read) {}
+  /// On the CPU the tensors of a file stay in it where they can; for another device they are copied there.
+  explicit Weights(const io::GgufFile& file, const Device& device = {}, Read read = Read::All)
+      : file_(file), device_(device), read_(read) {}
   virtual ~Weights() = default;
   Weights(const Weights&) = delete;
   Weights& operator=(const Weights&) = delete;
 
   const io::GgufFile& file() const { return file_; }
+  const Device& device() const { return device_; }
   bool has(const std::string& name) const { return file_.find_tensor(name) != nullptr; }
   /// A matrix, dense in f32, f16 or bf16, or in its blocks. Format where it is missing, of a type we lack, or
   /// not `shape`.
@@ -59,6 +62,7 @@ class BW_API Weights {
   const io::GgufTensor& find(const std::string& name, const Shape& shape) const;
   nn::Weight part_of(const io::GgufTensor& tensor, const Shape& shape, int64_t first) const;
   const io::GgufFile& file_;
+  Device device_;
   Read read_;
   mutable std::set<std::string_view> used_;
 };

@@ -10,16 +10,17 @@ namespace {
 
 constexpr int64_t kQueryBlock = 128;
 
-// [tokens, positions]: 0 where the query sees the position, -inf elsewhere.
-Tensor causal_mask(int64_t tokens, int64_t positions, int64_t window) {
-  std::vector<float> mask(static_cast<size_t>(tokens * positions));
-  for (int64_t t = 0; t < tokens; ++t) {
-    const int64_t self = positions - tokens + t;
-    for (int64_t p = 0; p < positions; ++p)
-      if (p > self || (window > 0 && p <= self - window))
-        mask[static_cast<size_t>(t * positions + p)] = -std::numeric_limits<float>::infinity();
-  }
-  return Tensor::from_vec(mask, {tokens, positions});
+// [tokens, positions]: 0 where the query sees the position, -inf elsewhere. Made where it is used.
+Tensor causal_mask(int64_t tokens, int64_t positions, int64_t window, const Device& device) {
+  const Tensor position = Tensor::arange(0, positions, DType::I32, device).reshape({1, positions});
+  const Tensor self = Tensor::arange(positions - tokens, positions, DType::I32, device).reshape({tokens, 1});
+  Tensor hidden = position.gt(self);
+  if (window > 0 && window < positions) hidden = hidden.maximum(position.le(self - window));
+  const Tensor nothing = Tensor::zeros({1, 1}, DType::F32, device).broadcast_as({tokens, positions});
+  const Tensor minus_infinity =
+      Tensor::full({1, 1}, -std::numeric_limits<float>::infinity(), DType::F32, device)
+          .broadcast_as({tokens, positions});
+  return hidden.where_cond(minus_infinity, nothing);
 }
 
 }  // namespace
@@ -43,7 +44,8 @@ Tensor attend(const Tensor& queries, const Tensor& all_keys, const Tensor& all_v
   const Tensor q = queries.transpose(0, 1).reshape({kv_heads, group * tokens, size});
   Tensor scores = soft_cap(q.matmul_mixed(keys.t()), options.cap);
   if (tokens > 1)
-    scores = (scores.reshape({heads, tokens, positions}) + causal_mask(tokens, positions, options.window))
+    scores = (scores.reshape({heads, tokens, positions}) +
+              causal_mask(tokens, positions, options.window, scores.device()))
                  .reshape({kv_heads, group * tokens, positions});
   const Tensor mixed = scores.softmax(-1).matmul_mixed(values);
   return mixed.reshape({heads, tokens, size}).transpose(0, 1).reshape({tokens, heads * size});

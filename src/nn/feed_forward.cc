@@ -28,9 +28,10 @@ Tensor Experts::forward(const Tensor& x) const {
       place[slot] = row++;
     }
     const auto count = static_cast<int64_t>(ids.size());
-    parts.push_back(experts[e].forward(x.index_select(Tensor::from_vec(ids, {count}), 0)));
+    parts.push_back(experts[e].forward(x.index_select(Tensor::from_vec(ids, {count}, x.device()), 0)));
   }
-  const Tensor by_slot = Tensor::cat(parts, 0).index_select(Tensor::from_vec(place, {tokens * used}), 0);
+  const Tensor by_slot =
+      Tensor::cat(parts, 0).index_select(Tensor::from_vec(place, {tokens * used}, x.device()), 0);
   return (by_slot.reshape({tokens, used, width}) * weights.reshape({tokens, used, 1})).sum(1);
 }
 

@@ -5,9 +5,9 @@
 
 namespace beeswax::nn {
 
-KvCache::KvCache(int64_t heads, int64_t positions, int64_t size, DType dtype)
-    : keys_(Tensor::zeros({heads, positions, size}, dtype)),
-      values_(Tensor::zeros({heads, positions, size}, dtype)) {}
+KvCache::KvCache(int64_t heads, int64_t positions, int64_t size, DType dtype, const Device& device)
+    : keys_(Tensor::zeros({heads, positions, size}, dtype, device)),
+      values_(Tensor::zeros({heads, positions, size}, dtype, device)) {}
 
 void KvCache::append(const Tensor& keys, const Tensor& values) {
   const int64_t tokens = keys.dim(1);

@@ -9,7 +9,8 @@ namespace beeswax::nn {
 class BW_API KvCache {
  public:
   /// Room for `positions` positions of [heads, size] keys and as many values, in f32, f16 or bf16.
-  KvCache(int64_t heads, int64_t positions, int64_t size, DType dtype = DType::F32);
+  KvCache(int64_t heads, int64_t positions, int64_t size, DType dtype = DType::F32,
+          const Device& device = {});
 
   int64_t length() const { return length_; }
   int64_t capacity() const { return keys_.dim(1); }

@@ -39,7 +39,8 @@ RopeScaling yarn_scaling(int64_t rotated, double base, const Yarn& yarn) {
   return out;
 }
 
-Rope::Rope(int64_t rotated, int64_t positions, double base, RopePairs pairs, const RopeScaling& scaling)
+Rope::Rope(int64_t rotated, int64_t positions, double base, RopePairs pairs, const RopeScaling& scaling,
+           const Device& device)
     : rotated_(rotated), pairs_(pairs) {
   const int64_t half = rotated / 2;
   const std::vector<double>& factors = scaling.factors;
@@ -63,8 +64,8 @@ Rope::Rope(int64_t rotated, int64_t positions, double base, RopePairs pairs, con
       sines.push_back(static_cast<float>(std::sin(angle) * scaling.magnitude));
     }
   }
-  cos_ = Tensor::from_vec(cosines, {positions, 1, half});
-  sin_ = Tensor::from_vec(sines, {positions, 1, half});
+  cos_ = Tensor::from_vec(cosines, {positions, 1, half}, device);
+  sin_ = Tensor::from_vec(sines, {positions, 1, half}, device);
 }
 
 Tensor Rope::apply(const Tensor& x, int64_t position) const {

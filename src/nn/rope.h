@@ -35,7 +35,8 @@ class BW_API Rope {
   Rope() = default;
   /// Rotates the first `rotated` elements of each head; angle of pair i at position p: p base^(-2i/rotated) /
   /// factors[i]. Angles are computed in f64 for positions below `positions`.
-  Rope(int64_t rotated, int64_t positions, double base, RopePairs pairs, const RopeScaling& scaling = {});
+  Rope(int64_t rotated, int64_t positions, double base, RopePairs pairs, const RopeScaling& scaling = {},
+       const Device& device = {});
 
   /// x [tokens, heads, size], f32; the first token stands at `position`. Same shape.
   Tensor apply(const Tensor& x, int64_t position) const;

@@ -9,21 +9,26 @@ inline constexpr int kMaxWalk = 8;  // axes of a strided operand
 
 // Elementwise kernels.
 inline constexpr int kMapThreads = 256;
-/// Bytes of the narrowest operand that a thread takes at once.
-inline constexpr int kMapBytes = 16;
-/// Elements that a thread of a dense kernel makes, by the bytes of the narrowest and the widest operand.
-constexpr int map_elements(int narrowest, int widest) {
-  const int most = narrowest == 1 ? 8 : kMapBytes / narrowest;
-  // At most 64 bytes of the widest operand: registers.
-  return most * widest > 64 ? 64 / widest : most;
+/// Elements that a thread of a dense kernel makes at once, by the bytes of the narrowest and the widest
+/// operand and of the output: 16 bytes of an output that is the widest, so that a wave's stores are whole
+/// lines; else 16 bytes of the narrowest, as far as registers reach.
+constexpr int map_elements(int narrowest, int widest, int output) {
+  const int most = narrowest == 1 ? 8 : 16 / narrowest;
+  const int by_output = output == widest ? 16 / output : most;
+  const int elements = by_output < most ? by_output : most;
+  return elements * widest > 64 ? 64 / widest : elements;
 }
 /// Times a thread of a dense kernel does that, a block's width apart. Once for 8-byte elements: their
 /// functions fill the registers.
-constexpr int map_unroll(int narrowest, int widest) {
-  return narrowest == 8 || map_elements(narrowest, widest) * widest > 32 ? 1 : 2;
+constexpr int map_unroll(int narrowest, int widest, int output) {
+  return narrowest == 8 || map_elements(narrowest, widest, output) * widest > 32 ? 1 : 2;
 }
 /// Elements that a thread of a strided kernel makes, a block's width apart.
 inline constexpr int kStridedElements = 4;
+
+/// Elements in a pack of a strided kernel whose innermost axis is dense, and packs that a thread makes.
+constexpr int packed_elements(int bytes) { return bytes == 1 ? 8 : 16 / bytes; }
+inline constexpr int kPackedPacks = 2;
 
 // Transposes: a block moves a tile of kTile x kTile elements.
 inline constexpr int kTile = 32;

@@ -20,30 +20,6 @@ int64_t grain_of(int64_t units, int64_t length) {
   return std::max<int64_t>(1, std::clamp<int64_t>(share, kGrain, 1 << 20) / length);
 }
 
-// The axes of `layout` whose bit in `axes` is `wanted`.
-Layout pick_axes(const Layout& layout, uint32_t axes, bool wanted) {
-  Shape shape;
-  std::array<int64_t, kMaxRank> strides{};
-  for (int axis = 0; axis < layout.rank(); ++axis) {
-    if (((axes >> axis & 1) != 0) != wanted) continue;
-    strides[static_cast<size_t>(shape.rank())] = layout.stride(axis);
-    shape.push_back(layout.dim(axis));
-  }
-  return {shape, {strides.data(), static_cast<size_t>(shape.rank())}, 0};
-}
-
-Nest<1> nest_of(const Layout& layout) { return Nest<1>({&layout}); }
-
-Nest<1> one_axis(int64_t size, int64_t stride) {
-  const std::array<int64_t, 1> sizes = {size};
-  const std::array<int64_t, 1> strides = {stride};
-  return nest_of(Layout(Shape(std::span<const int64_t>(sizes)), strides, 0));
-}
-
-const ReduceLoops& loops_of(ReduceOp op, DType dtype) {
-  return reduce_kernels().loops[static_cast<size_t>(op)][static_cast<size_t>(dtype)];
-}
-
 // One pass: every chunk of the view to one value at out[outer][chunk][column].
 class Pass {
  public:
@@ -337,34 +313,20 @@ void reduce_passes(ReduceOp op, const ReduceView& view, std::byte* out, const Do
 }  // namespace
 
 ReduceView::ReduceView(const Operand& x, uint32_t axes)
-    : base(x.data()),
+    : ReduceNest(*x.layout, axes),
+      base(x.data()),
       dtype(x.dtype),
       bytes(dtype_bytes(x.dtype, 1)),
       compute(compute_dtype(x.dtype)),
-      widen(conversion(x.dtype, compute)),
-      outer(nest_of(pick_axes(*x.layout, axes, false))),
-      reduced(nest_of(pick_axes(*x.layout, axes, true))),
-      columns(1) {
-  const bool along = reduced.inner() > 1 && reduced.strides[0][reduced.last()] == 1;
-  if (along || outer.inner() == 1 || outer.strides[0][outer.last()] != 1) return;
-  columns = outer.inner();
-  outer.count /= columns;
-  if (outer.rank > 1) {
-    --outer.rank;
-  } else {
-    outer = one_axis(1, 0);
-  }
-}
+      widen(conversion(x.dtype, compute)) {}
 
 ReduceView::ReduceView(const std::byte* x, DType type, int64_t outer_count, int64_t n, int64_t columns_count)
-    : base(x),
+    : ReduceNest(outer_count, n, columns_count),
+      base(x),
       dtype(type),
       bytes(dtype_bytes(type, 1)),
       compute(type),
-      widen(nullptr),
-      outer(one_axis(outer_count, n * columns_count)),
-      reduced(one_axis(n, columns_count)),
-      columns(columns_count) {}
+      widen(nullptr) {}
 
 void reduced_offsets(const ReduceView& view, int64_t begin, int64_t count, int64_t* offsets) {
   NestPosition<1> position(view.reduced, begin);

@@ -15,29 +15,21 @@
 #include "backends/cpu/chunks.h"
 #include "backends/cpu/kernels/reduce.h"
 #include "backends/cpu/nest.h"
+#include "backends/reduce_nest.h"
 
 namespace beeswax::cpu {
 
-struct ReduceView {
+struct ReduceView : ReduceNest {
   const std::byte* base;
   DType dtype;
   size_t bytes;    // of one element
   DType compute;   // what sums are of
   CastLoop widen;  // to `compute`; null where the elements are of it
-  Nest<1> outer;
-  Nest<1> reduced;
-  int64_t columns;
 
   ReduceView(const Operand& x, uint32_t axes);
   /// Dense elements of `compute`.
   ReduceView(const std::byte* x, DType compute, int64_t outer_count, int64_t n, int64_t columns_count);
-  int64_t n() const { return reduced.count; }
-  int64_t results() const { return outer.count * columns; }
   size_t compute_bytes() const { return dtype_bytes(compute, 1); }
-  /// Whether the reduced elements (rows of all columns) follow each other without gaps.
-  bool dense_rows() const {
-    return reduced.count == 1 || (reduced.rank == 1 && reduced.strides[0][0] == columns);
-  }
 };
 
 /// The results in the compute dtype, before they are rounded to the operand's.

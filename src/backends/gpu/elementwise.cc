@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// Affine, unary, binary, compare, where and cast: each is one launch of its dense or its strided kernel.
+// Affine, unary, binary, compare, where and cast: each is one launch of a kernel. Unary, compare and cast
+// have dense kernels only, and copy other operands first.
+#include <optional>
+
 #include "backends/gpu/launch.h"
 
 namespace beeswax::gpu {
@@ -28,31 +31,30 @@ constexpr const char* kCompare[] = {
 #include "tables/binary.def"
 };
 
-// Entries of a table come in pairs: the dense kernel and the strided one.
+// Entries of tables with strided kernels come in pairs: the dense kernel and the strided one.
 std::string_view suffix(size_t index) { return index % 2 == 0 ? "" : "_strided"; }
 bool is_float(size_t dtype) { return dtype_is_float(static_cast<DType>(dtype)); }
 
-KernelTable unary_kernels(std::size(kUnary) * kDTypes * 2, [](size_t i) -> KernelTable::Name {
-  const size_t dtype = i / 2 % kDTypes, op = i / 2 / kDTypes;
+KernelTable unary_kernels(std::size(kUnary) * kDTypes, [](size_t i) -> KernelTable::Name {
+  const size_t dtype = i % kDTypes, op = i / kDTypes;
   if (!kForNumbers[op] && !is_float(dtype)) return {"", ""};
-  return {join_text("unary_", kUnary[op], "_", name_of(dtype), suffix(i)), kUnary[op]};
+  return {join_text("unary_", kUnary[op], "_", name_of(dtype)), kUnary[op]};
 });
 KernelTable binary_kernels(std::size(kBinary) * kDTypes * 2, [](size_t i) -> KernelTable::Name {
   const size_t dtype = i / 2 % kDTypes, op = i / 2 / kDTypes;
   if (!kBinaryForNumbers[op] && !is_float(dtype)) return {"", ""};
   return {join_text("binary_", kBinary[op], "_", name_of(dtype), suffix(i)), kBinary[op]};
 });
-KernelTable compare_kernels(std::size(kCompare) * kDTypes * 2, [](size_t i) -> KernelTable::Name {
-  const size_t dtype = i / 2 % kDTypes, op = i / 2 / kDTypes;
-  return {join_text("compare_", kCompare[op], "_", name_of(dtype), suffix(i)), kCompare[op]};
+KernelTable compare_kernels(std::size(kCompare) * kDTypes, [](size_t i) -> KernelTable::Name {
+  return {join_text("compare_", kCompare[i / kDTypes], "_", name_of(i % kDTypes)), kCompare[i / kDTypes]};
 });
 KernelTable affine_kernels(kDTypes * 2, [](size_t i) -> KernelTable::Name {
   return {join_text("affine_", name_of(i / 2), suffix(i)), "affine"};
 });
-KernelTable cast_kernels(kDTypes* kDTypes * 2, [](size_t i) -> KernelTable::Name {
-  const size_t to = i / 2 % kDTypes, from = i / 2 / kDTypes;
+KernelTable cast_kernels(kDTypes* kDTypes, [](size_t i) -> KernelTable::Name {
+  const size_t to = i % kDTypes, from = i / kDTypes;
   if (from == to) return {"", ""};
-  return {join_text("cast_", name_of(from), "_", name_of(to), suffix(i)), "to_dtype"};
+  return {join_text("cast_", name_of(from), "_", name_of(to)), "to_dtype"};
 });
 KernelTable where_kernels(4 * 4 * 2, [](size_t i) -> KernelTable::Name {
   return {join_text("where_", 1 << (i / 8), "_", 1 << (i / 2 % 4), suffix(i)), "where"};
@@ -72,52 +74,58 @@ void launch_part(Gpu& gpu, KernelTable& table, size_t entry, const Nest<n>& nest
   }
 }
 
-// One input and one dense output.
-template <class Strided>
-void map_one(Gpu& gpu, KernelTable& table, size_t entry, const Operand& x, const Target& out,
-             Strided arguments) {
-  const Nest<1> nest({x.layout});
-  const int bytes = bytes_of(x.dtype), out_bytes = bytes_of(out.dtype);
-  for_each_part(nest, [&](const Nest<1>& part, const std::array<int64_t, 1>& offset, int64_t first) {
-    arguments.dense.x = at(x.data(), offset[0], x.dtype);
-    arguments.dense.y = at(out.data(), first, out.dtype);
-    arguments.dense.count = static_cast<uint32_t>(part.count);
-    launch_part(gpu, table, entry, part, arguments,
-                dense_shape(part.count, std::min(bytes, out_bytes), std::max(bytes, out_bytes)));
-  });
+// An operand with its elements in order and without gaps: itself, or a copy for the length of a call.
+class DenseCopy {
+ public:
+  DenseCopy(GpuBackend& backend, const Operand& x) : layout_(x.layout->shape()), operand_(x) {
+    const Nest<1> nest({x.layout});
+    if (nest.count == 0 || nest.dense(0)) return;
+    storage_ = backend.allocate(dtype_bytes(x.dtype, static_cast<size_t>(nest.count)));
+    backend.copy(x, {storage_.get(), &layout_, x.dtype});
+    operand_ = {storage_.get(), &layout_, x.dtype};
+  }
+  const std::byte* data() const { return operand_.data(); }
+
+ private:
+  Layout layout_;
+  Operand operand_;
+  detail::Ref<Storage> storage_;
+};
+
+// One dense input and one dense output; arguments.x, y and count are filled in.
+template <class Arguments>
+void map_dense_parts(Gpu& gpu, const Kernel& kernel, const std::byte* x, DType dtype, const Target& out,
+                     Arguments arguments) {
+  const int64_t count = out.layout->shape().elem_count();
+  for (int64_t first = 0; first < count; first += kMostElements) {
+    const int64_t part = std::min(kMostElements, count - first);
+    arguments.x = at(x, first, dtype);
+    arguments.y = at(out.data(), first, out.dtype);
+    arguments.count = static_cast<uint32_t>(part);
+    gpu.launch(kernel, dense_shape(part, {bytes_of(dtype)}, bytes_of(out.dtype)), arguments);
+  }
 }
 
-// Two inputs, numbers among them, and one dense output.
-void map_two(Gpu& gpu, KernelTable& table, size_t entry, const Argument& a, const Argument& b,
-             const Target& out) {
-  const DType dtype = a.is_scalar() ? b.operand.dtype : a.operand.dtype;
-  const auto layout = [&](const Argument& x) { return x.is_scalar() ? out.layout : x.operand.layout; };
-  const Nest<2> nest({layout(a), layout(b)});
-  BinaryStridedArgs arguments{};
-  if (a.is_scalar()) arguments.dense.a_value = bits_of(a.scalar, dtype);
-  if (b.is_scalar()) arguments.dense.b_value = bits_of(b.scalar, dtype);
-  const int bytes = bytes_of(dtype), out_bytes = bytes_of(out.dtype);
-  for_each_part(nest, [&](const Nest<2>& part, const std::array<int64_t, 2>& offset, int64_t first) {
-    const auto from = [&](const Argument& x, int64_t place) -> const void* {
-      return x.is_scalar() ? nullptr : at(x.operand.data(), place, dtype);
-    };
-    arguments.dense.a = from(a, offset[0]);
-    arguments.dense.b = from(b, offset[1]);
-    arguments.dense.y = at(out.data(), first, out.dtype);
-    arguments.dense.count = static_cast<uint32_t>(part.count);
-    arguments.dense.first = first;
-    arguments.dense.report = reporter(gpu, table.get(gpu, entry));
-    launch_part(gpu, table, entry, part, arguments,
-                dense_shape(part.count, std::min(bytes, out_bytes), std::max(bytes, out_bytes)));
-  });
+bool is_aligned(const void* data) { return reinterpret_cast<uintptr_t>(data) % 16 == 0; }
+
+// What the kernels of two operands are given of them, whatever their layout.
+BinaryArgs numbers_of(const Argument& a, const Argument& b, DType dtype) {
+  BinaryArgs arguments{};
+  if (a.is_scalar()) arguments.a_value = bits_of(a.scalar, dtype);
+  if (b.is_scalar()) arguments.b_value = bits_of(b.scalar, dtype);
+  return arguments;
+}
+DType dtype_of(const Argument& a, const Argument& b) {
+  return a.is_scalar() ? b.operand.dtype : a.operand.dtype;
 }
 
 }  // namespace
 
 void GpuBackend::cast(const Operand& x, const Target& out) {
   if (dtype_is_storage(x.dtype) || dtype_is_storage(out.dtype)) return cast_storage(x, out);
-  map_one(gpu_, cast_kernels, (index_of(x.dtype) * kDTypes + index_of(out.dtype)) * 2, x, out,
-          CastStridedArgs{});
+  const DenseCopy dense(*this, x);
+  map_dense_parts(gpu_, cast_kernels.get(gpu_, index_of(x.dtype) * kDTypes + index_of(out.dtype)),
+                  dense.data(), x.dtype, out, CastArgs{});
 }
 
 void GpuBackend::affine(const Operand& x, const Scalar& mul, const Scalar& add, const Target& out) {
@@ -125,23 +133,72 @@ void GpuBackend::affine(const Operand& x, const Scalar& mul, const Scalar& add, 
   // For narrow floats the numbers stay in f32: one rounding, at the end.
   arguments.dense.mul = bits_of(mul, compute_dtype(x.dtype));
   arguments.dense.add = bits_of(add, compute_dtype(x.dtype));
-  map_one(gpu_, affine_kernels, index_of(x.dtype) * 2, x, out, arguments);
+  for_each_part(Nest<1>({x.layout}),
+                [&](const Nest<1>& part, const std::array<int64_t, 1>& offset, int64_t first) {
+                  arguments.dense.x = at(x.data(), offset[0], x.dtype);
+                  arguments.dense.y = at(out.data(), first, out.dtype);
+                  arguments.dense.count = static_cast<uint32_t>(part.count);
+                  launch_part(gpu_, affine_kernels, index_of(x.dtype) * 2, part, arguments,
+                              dense_shape(part.count, {bytes_of(x.dtype)}, bytes_of(out.dtype)));
+                });
 }
 
 void GpuBackend::unary(UnaryOp op, const Operand& x, double param, const Target& out) {
-  UnaryStridedArgs arguments{};
-  arguments.dense.param = param;
-  map_one(gpu_, unary_kernels, (static_cast<size_t>(op) * kDTypes + index_of(x.dtype)) * 2, x, out,
-          arguments);
+  UnaryArgs arguments{};
+  arguments.param = param;
+  const DenseCopy dense(*this, x);
+  map_dense_parts(gpu_, unary_kernels.get(gpu_, static_cast<size_t>(op) * kDTypes + index_of(x.dtype)),
+                  dense.data(), x.dtype, out, arguments);
 }
 
 void GpuBackend::binary(BinaryOp op, const Argument& a, const Argument& b, const Target& out) {
-  map_two(gpu_, binary_kernels, (static_cast<size_t>(op) * kDTypes + index_of(out.dtype)) * 2, a, b, out);
+  const DType dtype = out.dtype;
+  const size_t entry = (static_cast<size_t>(op) * kDTypes + index_of(dtype)) * 2;
+  const auto layout = [&](const Argument& x) { return x.is_scalar() ? out.layout : x.operand.layout; };
+  const Nest<2> nest({layout(a), layout(b)});
+  const int bytes = bytes_of(dtype), pack = packed_elements(bytes);
+  BinaryStridedArgs arguments{numbers_of(a, b, dtype), {}};
+  for_each_part(nest, [&](const Nest<2>& part, const std::array<int64_t, 2>& offset, int64_t first) {
+    const auto from = [&](const Argument& x, int64_t place) -> const void* {
+      return x.is_scalar() ? nullptr : at(x.operand.data(), place, dtype);
+    };
+    BinaryArgs& dense = arguments.dense;
+    dense.a = from(a, offset[0]);
+    dense.b = from(b, offset[1]);
+    dense.y = at(out.data(), first, dtype);
+    dense.count = static_cast<uint32_t>(part.count);
+    dense.first = first;
+    dense.report = reporter(gpu_, binary_kernels.get(gpu_, entry));
+    arguments.walk.packed = 0;
+    const bool aligned = is_aligned(dense.a) && is_aligned(dense.b) && is_aligned(dense.y);
+    if (op != BinaryOp::Pow && !(part.dense(0) && part.dense(1)) &&
+        pack_walk(part, pack, aligned, &arguments.walk)) {
+      dense.count = static_cast<uint32_t>(part.count / pack);
+      const int64_t in_block = int64_t{kMapThreads} * kPackedPacks;
+      gpu_.launch(binary_kernels.get(gpu_, entry + 1),
+                  {{blocks_for(part.count / pack, in_block), 1, 1}, kMapThreads, 0}, arguments);
+      return;
+    }
+    launch_part(gpu_, binary_kernels, entry, part, arguments, dense_shape(part.count, {bytes}, bytes));
+  });
 }
 
 void GpuBackend::compare(CompareOp op, const Argument& a, const Argument& b, const Target& out) {
-  const DType dtype = a.is_scalar() ? b.operand.dtype : a.operand.dtype;
-  map_two(gpu_, compare_kernels, (static_cast<size_t>(op) * kDTypes + index_of(dtype)) * 2, a, b, out);
+  const DType dtype = dtype_of(a, b);
+  std::optional<DenseCopy> dense_a, dense_b;
+  if (!a.is_scalar()) dense_a.emplace(*this, a.operand);
+  if (!b.is_scalar()) dense_b.emplace(*this, b.operand);
+  const Kernel& kernel = compare_kernels.get(gpu_, static_cast<size_t>(op) * kDTypes + index_of(dtype));
+  BinaryArgs arguments = numbers_of(a, b, dtype);
+  const int64_t count = out.layout->shape().elem_count();
+  for (int64_t first = 0; first < count; first += kMostElements) {
+    const int64_t part = std::min(kMostElements, count - first);
+    arguments.a = dense_a ? at(dense_a->data(), first, dtype) : nullptr;
+    arguments.b = dense_b ? at(dense_b->data(), first, dtype) : nullptr;
+    arguments.y = at(out.data(), first, out.dtype);
+    arguments.count = static_cast<uint32_t>(part);
+    gpu_.launch(kernel, dense_shape(part, {bytes_of(dtype)}, bytes_of(out.dtype)), arguments);
+  }
 }
 
 void GpuBackend::where(const Operand& condition, const Operand& on_true, const Operand& on_false,
@@ -156,8 +213,7 @@ void GpuBackend::where(const Operand& condition, const Operand& on_true, const O
     arguments.dense.on_false = at(on_false.data(), offset[2], on_false.dtype);
     arguments.dense.y = at(out.data(), first, out.dtype);
     arguments.dense.count = static_cast<uint32_t>(part.count);
-    launch_part(gpu_, where_kernels, entry, part, arguments,
-                dense_shape(part.count, std::min(bytes, out_bytes), std::max(bytes, out_bytes)));
+    launch_part(gpu_, where_kernels, entry, part, arguments, dense_shape(part.count, {bytes}, out_bytes));
   });
 }
 

@@ -51,7 +51,7 @@ void GpuBackend::fill(const Target& out, const Scalar& value) {
     const size_t entry = size_index(out.dtype) * 2;
     if (part.dense(1)) {
       gpu_.launch(fill_kernels.get(gpu_, entry),
-                  dense_shape(part.count, bytes_of(out.dtype), bytes_of(out.dtype)), arguments);
+                  dense_shape(part.count, {bytes_of(out.dtype)}, bytes_of(out.dtype)), arguments);
     } else {
       arguments.walk = walk_of(part);
       gpu_.launch(fill_kernels.get(gpu_, entry + 1), strided_shape(part.count), arguments);
@@ -71,7 +71,7 @@ void GpuBackend::range(const Target& out, const Scalar& start, const Scalar& ste
                   arguments.count = static_cast<uint32_t>(part.count);
                   arguments.first = first;
                   gpu_.launch(range_kernels.get(gpu_, index_of(out.dtype)),
-                              dense_shape(part.count, bytes_of(out.dtype), bytes_of(out.dtype)), arguments);
+                              dense_shape(part.count, {bytes_of(out.dtype)}, bytes_of(out.dtype)), arguments);
                 });
 }
 

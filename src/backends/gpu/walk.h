@@ -35,15 +35,39 @@ Walk<n> walk_of(const Nest<n>& nest) {
   return walk;
 }
 
+/// The nest by packs of `elements`, where its innermost axis is dense or broadcast in both operands, divides
+/// into packs and lies on their boundaries; `aligned` says that the operands' first elements do. False where
+/// it is not so.
+inline bool pack_walk(const Nest<2>& nest, int64_t elements, bool aligned, Walk<2>* walk) {
+  const size_t last = nest.last();
+  if (!aligned || nest.dims[last] % elements != 0) return false;
+  uint32_t packed = 0;
+  for (size_t k = 0; k < 2; ++k) {
+    if (nest.strides[k][last] == 1) packed |= 1u << k;
+    if (nest.strides[k][last] != 0 && nest.strides[k][last] != 1) return false;
+    for (size_t axis = 0; axis < last; ++axis)
+      if (nest.strides[k][last] == 1 && nest.strides[k][axis] % elements != 0) return false;
+  }
+  if (packed == 0) return false;
+  Nest<2> packs = nest;
+  packs.dims[last] /= elements;
+  for (size_t k = 0; k < 2; ++k) packs.strides[k][last] *= elements;
+  *walk = walk_of(packs);
+  walk->packed = packed;
+  return true;
+}
+
 /// Calls part(nest, offsets, first) for pieces of a nest that one launch can take; `offsets` are where each
-/// operand's piece begins and `first` is the linear index there.
+/// operand's piece begins and `first` is the linear index there. `most`: of the elements of a piece, if it
+/// has several.
 template <int n, class Part>
 void for_each_part(const Nest<n>& nest, const Part& part,
-                   const std::type_identity_t<std::array<int64_t, n>>& offsets = {}, int64_t first = 0) {
+                   const std::type_identity_t<std::array<int64_t, n>>& offsets = {}, int64_t first = 0,
+                   int64_t most = kMostElements) {
   if (nest.count == 0) return;
-  if (nest.count <= kMostElements) return part(nest, offsets, first);
+  if (nest.count <= most) return part(nest, offsets, first);
   const int64_t inner = nest.count / nest.dims[0];
-  const int64_t rows = std::max<int64_t>(kMostElements / inner, 1);
+  const int64_t rows = std::max<int64_t>(most / inner, 1);
   for (int64_t row = 0; row < nest.dims[0]; row += rows) {
     Nest<n> piece = nest;
     piece.dims[0] = std::min(rows, nest.dims[0] - row);
@@ -57,7 +81,7 @@ void for_each_part(const Nest<n>& nest, const Part& part,
         for (size_t k = 0; k < n; ++k) piece.strides[k][axis] = piece.strides[k][axis + 1];
       }
     }
-    for_each_part(piece, part, at, first + row * inner);
+    for_each_part(piece, part, at, first + row * inner, most);
   }
 }
 

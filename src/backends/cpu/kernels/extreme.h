@@ -8,17 +8,13 @@
 
 #include "beeswax/half.h"
 #include "core/math/basic.h"
+#include "core/same_text.h"
 
 namespace beeswax::cpu::BW_ISA {
 namespace {
 
 enum class Extreme { None, Largest, Least };
 
-constexpr bool same_text(const char* a, const char* b) {
-  for (; *a != '\0' && *a == *b; ++a, ++b) {
-  }
-  return *a == *b;
-}
 /// What the expression of a table's row means, given those that mean the largest and the least.
 constexpr Extreme extreme_of(const char* expression, const char* largest, const char* least) {
   if (same_text(expression, largest)) return Extreme::Largest;

@@ -1,0 +1,93 @@
+// SPDX-License-Identifier: Apache-2.0
+// bw_gpu_bench: times operations on a GPU beside the bandwidth of copying, measured before and after each
+// case.
+#include <CLI/CLI.hpp>
+#include <chrono>
+#include <cstdio>
+#include <fstream>
+#include <nlohmann/json.hpp>
+
+#include "beeswax/error.h"
+#include "beeswax/system.h"
+#include "bench/gpu/cases.h"
+#include "bench/median.h"
+
+namespace beeswax::bench {
+namespace {
+
+using Clock = std::chrono::steady_clock;
+
+// Seconds of one call, of `times` submitted together: the host waits once.
+double time_calls(const std::function<Tensor()>& body, int times, const Device& device) {
+  const auto start = Clock::now();
+  for (int i = 0; i < times; ++i) static_cast<void>(body());
+  device.synchronize();
+  return std::chrono::duration<double>(Clock::now() - start).count() / times;
+}
+
+struct Timing {
+  double seconds, copy_bytes_per_second;
+};
+
+Timing measure(const std::function<Tensor()>& body, const std::function<Tensor()>& copy, double copy_bytes,
+               const Device& device) {
+  constexpr double kSample = 0.02;
+  const double once = std::min(time_calls(body, 1, device), time_calls(body, 1, device));
+  const int times = std::max(1, static_cast<int>(kSample / std::max(once, 1e-6)));
+  std::vector<double> seconds, copies;
+  for (int i = 0; i < 7; ++i) {
+    copies.push_back(copy_bytes / time_calls(copy, 10, device));
+    seconds.push_back(time_calls(body, times, device));
+  }
+  return {median(seconds), median(copies)};
+}
+
+int run(const std::string& device_name, const std::string& filter, const std::string& json_path) {
+  const Device device = Device::parse(device_name);
+  const Tensor source = Tensor::zeros({256 << 20}, DType::U8, device);
+  const std::function<Tensor()> copy = [&] { return source.copy(); };
+  nlohmann::json out = nlohmann::json::array();
+  int missing = 0;
+  std::printf("%-40s %10s %9s %10s %7s\n", "operation", "us", "GB/s", "TFLOP/s", "of copy");
+  for (const GpuCase& one : gpu_cases()) {
+    if (one.name.find(filter) == std::string::npos) continue;
+    try {
+      const std::function<Tensor()> body = one.make(device);
+      const Timing t = measure(body, copy, 2.0 * (256 << 20), device);
+      const double rate = one.bytes / t.seconds, share = rate / t.copy_bytes_per_second;
+      std::printf("%-40s %10.1f %9.0f %10.1f %6.0f%%\n", one.name.c_str(), t.seconds * 1e6, rate * 1e-9,
+                  one.flops / t.seconds * 1e-12, 100 * share);
+      out.push_back({{"operation", one.name},
+                     {"seconds", t.seconds},
+                     {"bytes", one.bytes},
+                     {"flops", one.flops},
+                     {"copy_bytes_per_second", t.copy_bytes_per_second}});
+    } catch (const Error& error) {
+      ++missing;
+      std::printf("%-40s %s\n", one.name.c_str(), error.what());
+    }
+    std::fflush(stdout);
+  }
+  if (!json_path.empty()) std::ofstream(json_path) << out.dump(1) << "\n";
+  return missing == 0 ? 0 : 1;
+}
+
+}  // namespace
+}  // namespace beeswax::bench
+
+int main(int argc, char** argv) {
+  CLI::App app("Times operations on a GPU");
+  std::string device = "cuda:0", filter, json;
+  app.add_option("--device", device, "Where to run")->capture_default_str();
+  app.add_option("--filter", filter, "Only cases whose name holds this");
+  app.add_option("--json", json, "Write the figures to a file");
+  app.footer(
+      "\nExamples:\n  bw_gpu_bench\n  bw_gpu_bench --device rocm:0 --filter softmax --json out.json\n");
+  CLI11_PARSE(app, argc, argv);
+  try {
+    return beeswax::bench::run(device, filter, json);
+  } catch (const beeswax::Error& error) {
+    std::fprintf(stderr, "bw_gpu_bench: %s\n", error.what());
+    return beeswax::error_exit_code(error.kind());
+  }
+}

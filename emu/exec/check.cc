@@ -1,0 +1,274 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "emu/exec/check.h"
+
+#include <cstring>
+
+#include "emu/exec/service.h"
+#include "emu/exec/worker.h"
+
+namespace emu::exec {
+namespace {
+
+bool scalar_defined(const Wave& w, unsigned first, unsigned words) {
+  for (unsigned i = first; i < first + words; ++i)
+    if (!(w.scalar_initialized[i / 64] >> (i % 64) & 1)) return false;
+  return true;
+}
+void define_scalar(Wave& w, unsigned first, unsigned words, bool defined) {
+  for (unsigned i = first; i < first + words && i < kScalarWords; ++i) {
+    const uint64_t bit = uint64_t(1) << (i % 64);
+    w.scalar_initialized[i / 64] =
+        defined || i == kM0 ? w.scalar_initialized[i / 64] | bit : w.scalar_initialized[i / 64] & ~bit;
+  }
+}
+/// Lanes where this source is defined.
+uint64_t defined_lanes(const Wave& w, const Source& s) {
+  if (s.place == Place::Constant || s.place == Place::None) return ~uint64_t(0);
+  if (s.place == Place::Scalar) return scalar_defined(w, s.reg, s.words) ? ~uint64_t(0) : 0;
+  uint64_t lanes = w.initialized[s.reg];
+  for (unsigned i = 1; i < s.words; ++i) lanes &= w.initialized[s.reg + i];
+  return lanes;
+}
+[[noreturn]] void report_register(const Wave& w, const Op* op, const Source& s, uint64_t undefined,
+                                  const char* what) {
+  char detail[160];
+  const bool vector = s.place == Place::Vector;
+  std::snprintf(detail, sizeof(detail), "%c%u%s was never written but is used as %s",
+                vector ? (s.reg >= 256 ? 'a' : 'v') : 's', unsigned(s.reg >= 256 ? s.reg - 256 : s.reg),
+                s.words > 1 ? " (or a register after it)" : "", what);
+  raise(w, op, Fault::Kind::Uninitialized, vector ? __builtin_ctzll(undefined) : -1, 0, detail);
+}
+void need(const Wave& w, const Op* op, const Source& s, uint64_t lanes, const char* what) {
+  const uint64_t undefined = lanes & ~defined_lanes(w, s);
+  if (undefined) [[unlikely]]
+    report_register(w, op, s, undefined, what);
+}
+bool all_initialized(const uint8_t* shadow, size_t bytes) {
+  return bytes == 0 || (shadow[0] == 1 && std::memcmp(shadow, shadow + 1, bytes - 1) == 0);
+}
+
+}  // namespace
+
+void check_registers(Wave& w, const Op* op) {
+  const Row* row = op->row;
+  if (row == nullptr) return;
+  const uint64_t exec = word64(w.s + kExec) & (w.lanes > 32 ? ~uint64_t(0) : 0xffffffffu);
+  uint64_t defined = ~uint64_t(0), low_defined = 0;
+  switch (row->form) {
+    case Form::Branch: {
+      // By name: the conditions are SCC, VCC and EXEC.
+      const char* name = row->name;
+      const bool on_vcc = std::strstr(name, "vcc") != nullptr, on_scc = std::strstr(name, "scc") != nullptr;
+      if ((on_vcc && !scalar_defined(w, kVcc, w.lanes / 32)) || (on_scc && !scalar_defined(w, kScc, 1)))
+        raise(w, op, Fault::Kind::Uninitialized, -1, 0,
+              "the branch depends on values that were never written");
+      if (op->dst_place == Place::Scalar) define_scalar(w, op->dst, 2, true);
+      return;
+    }
+    case Form::Immediate:
+      return;
+    case Form::Smem:
+      need(w, op, op->src[0], 1, "an address");
+      if (op->sources > 1) need(w, op, op->src[1], 1, "an address");
+      define_scalar(w, op->dst, op->dst_words, true);
+      return;
+    case Form::Flat:
+    case Form::Lds:
+    case Form::Buffer:
+      for (unsigned i = 0; i < op->sources; ++i) {
+        const Source& s = op->src[i];
+        const bool data = row->form == Form::Lds ? i > 0 : i == 1;
+        if (exec && s.place != Place::None)
+          need(w, op, s, s.place == Place::Vector ? exec : 1, data ? "data" : "an address");
+      }
+      if (op->dst_place == Place::Vector && (row->dst_words || op->flags & kReturns))
+        for (unsigned i = 0; i < op->dst_words; ++i) w.initialized[op->dst / 1 + i] |= exec;
+      return;
+    default:
+      break;
+  }
+  if (row->flags & kCrossLane || op->dpp != nullptr) {
+    defined = ~uint64_t(0);
+  } else if (row->flags & kSelects) {
+    const Source& c = op->src[2];
+    const uint64_t take = c.place == Place::Constant
+                              ? c.value
+                              : uint64_t(w.s[c.reg]) | (w.lanes > 32 ? uint64_t(w.s[c.reg + 1]) << 32 : 0);
+    defined = ((take & defined_lanes(w, op->src[1])) | (~take & defined_lanes(w, op->src[0]))) &
+              defined_lanes(w, c);
+  } else {
+    for (unsigned i = 0; i < op->sources; ++i) defined &= defined_lanes(w, op->src[i]);
+    for (Type t : row->src)
+      if (t == Type::VccMask && !scalar_defined(w, kVcc, w.lanes / 32)) defined = 0;
+    if ((row->flags & kImplicitVcc) && !scalar_defined(w, kVcc, w.lanes / 32)) defined = 0;
+  }
+  if (op->dst_place == Place::Vector) {
+    if (row->flags & kCarriesUp) {
+      low_defined = ~uint64_t(0);
+      for (unsigned i = 0; i < op->sources; ++i) {
+        Source low = op->src[i];
+        low.words = 1;
+        low_defined &= defined_lanes(w, low);
+      }
+    }
+    for (unsigned i = 0; i < op->dst_words; ++i) {
+      uint64_t& lanes = w.initialized[op->dst + i];
+      lanes = (lanes & ~exec) | ((i == 0 ? defined | low_defined : defined) & exec);
+    }
+    if (row->dst2 == Type::Mask) define_scalar(w, op->dst2, w.lanes / 32, (exec & ~defined) == 0);
+  } else if (op->dst_place == Place::Scalar) {
+    const bool whole = row->form == Form::Scalar ? defined != 0 : (exec & ~defined) == 0;
+    define_scalar(w, op->dst, op->dst_words, whole);
+    if (row->form == Form::Scalar) define_scalar(w, kScc, 1, whole);
+  } else if (row->form == Form::Scalar) {
+    define_scalar(w, kScc, 1, defined != 0);
+  }
+  if (row->flags & kWritesExec && (row->form == Form::Scalar ? defined == 0 : (exec & ~defined) != 0))
+    raise(w, op, Fault::Kind::Uninitialized, -1, 0, "EXEC would depend on values that were never written");
+}
+
+void check_memory(Wave& w, const Op* op, const uint64_t* addresses, uint64_t lanes, uint32_t bytes,
+                  Memory::Access access) {
+  const Memory& memory = *w.checker->memory;
+  uint64_t low = ~uint64_t(0), high = 0;
+  if (lanes == (w.lanes > 32 ? ~uint64_t(0) : 0xffffffffu)) {
+    for (unsigned i = 0; i < w.lanes; ++i) {
+      low = addresses[i] < low ? addresses[i] : low;
+      high = addresses[i] > high ? addresses[i] : high;
+    }
+  } else {
+    for (uint64_t rest = lanes; rest; rest &= rest - 1) {
+      const uint64_t a = addresses[__builtin_ctzll(rest)];
+      low = a < low ? a : low;
+      high = a > high ? a : high;
+    }
+  }
+  const bool near = high - low < 65536;
+  const bool together = near && memory.valid(low, high - low + bytes);
+  if (!together) {
+    for (uint64_t rest = lanes; rest; rest &= rest - 1) {
+      const int i = __builtin_ctzll(rest);
+      if (memory.valid(addresses[i], bytes)) continue;
+      const std::string where = memory.describe(addresses[i]);
+      const char* verb = access == Memory::Access::Read    ? "read of "
+                         : access == Memory::Access::Write ? "write of "
+                                                           : "atomic of ";
+      const bool freed = where.find("freed") != std::string::npos;
+      raise(w, op, freed ? Fault::Kind::UseAfterFree : Fault::Kind::OutOfBounds, i, addresses[i],
+            (verb + std::to_string(bytes) + " bytes: " + where).c_str());
+    }
+  }
+  if (access == Memory::Access::Write) {
+    if (together && high - low + bytes <= uint64_t(w.lanes) * bytes && lanes != 0 &&
+        uint64_t(__builtin_popcountll(lanes)) * bytes == high - low + bytes) {
+      if (uint8_t* shadow = memory.initialized(low)) std::memset(shadow, 1, high - low + bytes);
+      return;
+    }
+    for (uint64_t rest = lanes; rest; rest &= rest - 1)
+      if (uint8_t* shadow = memory.initialized(addresses[__builtin_ctzll(rest)]))
+        std::memset(shadow, 1, bytes);
+    return;
+  }
+  if (together) {
+    const uint8_t* shadow = memory.initialized(low);
+    if (shadow == nullptr || (high - low <= 4096 && all_initialized(shadow, high - low + bytes))) return;
+  }
+  for (uint64_t rest = lanes; rest; rest &= rest - 1) {
+    const int i = __builtin_ctzll(rest);
+    const uint8_t* shadow = memory.initialized(addresses[i]);
+    if (shadow != nullptr && !all_initialized(shadow, bytes))
+      raise(w, op, Fault::Kind::Uninitialized, i, addresses[i],
+            ("memory that was never written: " + memory.describe(addresses[i])).c_str());
+  }
+}
+
+void check_scalar(Wave& w, const Op* op, uint64_t address, uint32_t bytes) {
+  const Memory& memory = *w.checker->memory;
+  if (!memory.valid(address, bytes)) {
+    const std::string where = memory.describe(address);
+    // Loads may be widened over the end of the kernel arguments; those blocks are whole granules.
+    raise(w, op,
+          where.find("freed") != std::string::npos ? Fault::Kind::UseAfterFree : Fault::Kind::OutOfBounds, -1,
+          address, ("scalar read of " + std::to_string(bytes) + " bytes: " + where).c_str());
+  }
+}
+
+void check_local(Wave& w, const Op* op, const uint32_t* offsets, uint64_t lanes, uint32_t bytes,
+                 Memory::Access access) {
+  uint8_t* shadow = w.checker->lds_initialized;
+  for (uint64_t rest = lanes; rest; rest &= rest - 1) {
+    const int i = __builtin_ctzll(rest);
+    if (access == Memory::Access::Write)
+      std::memset(shadow + offsets[i], 1, bytes);
+    else if (!all_initialized(shadow + offsets[i], bytes))
+      raise(w, op, Fault::Kind::Uninitialized, i, offsets[i], "LDS that was never written");
+  }
+}
+
+void check_private(Wave&, const Op*, const uint32_t*, uint64_t, uint32_t, Memory::Access) {
+  // Spilled registers may be undefined, so private memory is only checked for its range.
+}
+
+void count_memory(const Wave& w, const Op* op, Counters& counters) {
+  const Row* row = op->row;
+  if (row == nullptr || op->bytes == 0) return;
+  const uint64_t exec =
+      word64(const_cast<uint32_t*>(w.s) + kExec) & (w.lanes > 32 ? ~uint64_t(0) : 0xffffffffu);
+  const uint64_t bytes = uint64_t(op->bytes) * uint64_t(__builtin_popcountll(exec));
+  const bool writes = (row->flags & (kStore | kAtomic)) != 0, reads = (row->flags & kStore) == 0;
+  switch (row->form) {
+    case Form::Smem:
+      counters.scalar_read_bytes += op->bytes;
+      return;
+    case Form::Lds: {
+      if (reads) counters.lds_read_bytes += bytes;
+      if (writes) counters.lds_write_bytes += bytes;
+      if (op->sources == 0 || op->src[0].place != Place::Vector) return;
+      // 32 banks of 4 bytes; lanes of the same word share an access.
+      const uint32_t* v = w.v + op->src[0].offset;
+      uint32_t depth[32] = {}, deepest = 0;
+      for (uint64_t rest = exec; rest; rest &= rest - 1) {
+        const unsigned i = unsigned(__builtin_ctzll(rest));
+        const uint32_t word = v[i] / 4;
+        bool seen = false;
+        for (uint64_t before = exec & ((uint64_t(1) << i) - 1); before && !seen; before &= before - 1)
+          seen = v[__builtin_ctzll(before)] / 4 == word;
+        if (!seen && ++depth[word % 32] > deepest) deepest = depth[word % 32];
+      }
+      if (deepest > 1) counters.lds_conflict_cycles += deepest - 1;
+      return;
+    }
+    case Form::Flat:
+    case Form::Buffer: {
+      if (row->flags & kScratchSpace) {
+        counters.scratch_bytes += bytes;
+        return;
+      }
+      if (reads) counters.global_read_bytes += bytes;
+      if (writes) counters.global_write_bytes += bytes;
+      if (row->form == Form::Buffer || op->src[0].place != Place::Vector) return;
+      const uint32_t* v = w.v + op->src[0].offset;
+      const bool narrow = op->src[2].place == Place::Scalar;
+      uint64_t lines[128];
+      unsigned count = 0;
+      for (uint64_t rest = exec; rest; rest &= rest - 1) {
+        const unsigned i = unsigned(__builtin_ctzll(rest));
+        const uint64_t a =
+            (narrow ? (uint64_t(w.s[op->src[2].reg]) | uint64_t(w.s[op->src[2].reg + 1]) << 32) + v[i]
+                    : uint64_t(v[w.lanes + i]) << 32 | v[i]) +
+            uint64_t(op->imm);
+        for (uint64_t line = a / 128; line <= (a + op->bytes - 1) / 128; ++line) {
+          bool seen = false;
+          for (unsigned k = count; k-- > 0 && !seen;) seen = lines[k] == line;
+          if (!seen && count < 128) lines[count++] = line;
+        }
+      }
+      counters.cache_lines += count;
+      return;
+    }
+    default:
+      return;
+  }
+}
+
+}  // namespace emu::exec

@@ -1,0 +1,65 @@
+// SPDX-License-Identifier: Apache-2.0
+// Conversion of 32 lanes between half and float, in place.
+#pragma once
+#include <bit>
+#include <cstdint>
+#include <cstring>
+#if defined(__F16C__)
+#include <immintrin.h>
+#endif
+
+namespace emu::exec {
+namespace EMU_ISA {
+namespace {
+
+/// The half nearest to f by the usual rounding; NaNs keep their sign and upper bits and become quiet.
+[[gnu::always_inline]] inline uint32_t half_bits(float f) {
+  const uint32_t x = std::bit_cast<uint32_t>(f), sign = x >> 16 & 0x8000, magnitude = x & 0x7fffffff;
+  if (magnitude > 0x7f800000) return sign | 0x7e00 | (magnitude >> 13 & 0x3ff);
+  if (magnitude >= 0x477ff000) return sign | 0x7c00;  // 65520 and more
+  if (magnitude < 0x38800000) {                       // below 2^-14: units of 2^-24
+    const float shifted = std::bit_cast<float>(magnitude) + 0.5f;
+    return sign | (std::bit_cast<uint32_t>(shifted) - 0x3f000000);
+  }
+  const uint32_t odd = magnitude >> 13 & 1;
+  return sign | ((magnitude - 0x38000000 + 0xfff + odd) >> 13);
+}
+[[gnu::always_inline]] inline float half_value(uint32_t h) {
+  const uint32_t sign = (h & 0x8000) << 16, magnitude = h & 0x7fff;
+  if (magnitude >= 0x7c00)
+    return std::bit_cast<float>(sign | 0x7f800000 | (magnitude & 0x3ff) << 13 |
+                                (magnitude > 0x7c00 ? 0x400000 : 0));
+  const float value = std::bit_cast<float>((magnitude << 13) + (magnitude < 0x400 ? 0x38800000 : 0x38000000));
+  const float exact = magnitude < 0x400 ? value - 6.103515625e-05f : value;
+  return std::bit_cast<float>(std::bit_cast<uint32_t>(exact) | sign);
+}
+
+/// words: halves in the low 16 bits -> floats.
+inline void widen_halves(uint32_t* words) {
+#if defined(__AVX512F__)
+  for (int i = 0; i < 32; i += 16)
+    _mm512_storeu_ps(words + i, _mm512_maskz_cvtph_ps(0xffff, _mm512_maskz_cvtepi32_epi16(
+                                                                  0xffff, _mm512_loadu_si512(words + i))));
+#elif defined(__F16C__)
+  for (int i = 0; i < 32; ++i) words[i] = std::bit_cast<uint32_t>(_cvtsh_ss(uint16_t(words[i])));
+#else
+  for (int i = 0; i < 32; ++i) words[i] = std::bit_cast<uint32_t>(half_value(words[i]));
+#endif
+}
+/// Floats -> halves in the low 16 bits, rounded as the host's mode says (to nearest where it lacks the
+/// instruction).
+inline void narrow_halves(uint32_t* words) {
+#if defined(__AVX512F__)
+  for (int i = 0; i < 32; i += 16)
+    _mm512_storeu_si512(words + i, _mm512_maskz_cvtepu16_epi32(
+                                       0xffff, _mm512_maskz_cvtps_ph(0xffff, _mm512_loadu_ps(words + i), 4)));
+#elif defined(__F16C__)
+  for (int i = 0; i < 32; ++i) words[i] = uint16_t(_cvtss_sh(std::bit_cast<float>(words[i]), 4));
+#else
+  for (int i = 0; i < 32; ++i) words[i] = half_bits(std::bit_cast<float>(words[i]));
+#endif
+}
+
+}  // namespace
+}  // namespace EMU_ISA
+}  // namespace emu::exec

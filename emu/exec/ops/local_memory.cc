@@ -1,0 +1,398 @@
+// SPDX-License-Identifier: Apache-2.0
+// LDS loads, stores and atomics, and the lane permutations that go through LDS hardware.
+#include <cmath>
+
+#include "emu/exec/ops/atomics.h"
+#include "emu/exec/ops/group.h"
+#include "emu/exec/service.h"
+
+namespace emu::exec {
+namespace EMU_ISA {
+namespace {
+
+using Access = Memory::Access;
+
+/// Offsets of the enabled lanes; lanes outside the work-group's LDS fault when checked, else they read zero
+/// and write nothing, as hardware does.
+EMU_FN uint64_t lds_offsets(Wave& w, const Op* op, uint32_t* at, uint32_t add, uint32_t bytes,
+                            Access access) {
+  const uint64_t exec = exec_of(w) & (w.lanes > 32 ? ~uint64_t(0) : 0xffffffff);
+  const uint32_t* v = w.v + op->src[0].offset;
+  const uint32_t limit = w.group->lds_bytes >= bytes ? w.group->lds_bytes - bytes : 0;
+  const bool none = w.group->lds_bytes < bytes;
+  uint64_t outside = 0;
+  for (unsigned h = 0; h < w.lanes; h += 32) {
+    uint32_t bits = 0;
+    for (unsigned i = 0; i < 32; ++i) {
+      at[h + i] = v[h + i] + add;
+      bits |= uint32_t(at[h + i] > limit) << i;
+    }
+    outside |= uint64_t(bits) << h;
+  }
+  if (none) outside = ~uint64_t(0);
+  uint64_t lanes = exec & ~outside;
+  if (exec & outside) [[unlikely]] {
+    const int lane = __builtin_ctzll(exec & outside);
+    if (w.checker) {
+      char text[96];
+      std::snprintf(text, sizeof(text), "%u bytes at %u of an LDS of %u bytes", bytes, at[lane],
+                    w.group->lds_bytes);
+      raise(w, op, Fault::Kind::LdsOutOfRange, lane, at[lane], text);
+    }
+  }
+  if (w.checker) check_local(w, op, at, lanes, bytes, access);
+  return lanes;
+}
+
+template <unsigned Words>
+EMU_FN void load_at(Wave& w, const Op* op, uint32_t add, unsigned first) {
+  uint32_t at[64];
+  const uint64_t exec = exec_of(w), lanes = lds_offsets(w, op, at, add, Words * 4, Access::Read);
+  uint32_t* d = w.v + op->dst_offset + first * w.lanes;
+  const std::byte* lds = w.group->lds;
+  if (lanes == ~uint64_t(0) >> (64 - w.lanes)) {
+    for (unsigned i = 0; i < w.lanes; ++i) {
+      uint32_t words[Words];
+      std::memcpy(words, lds + at[i], sizeof(words));
+      for (unsigned word = 0; word < Words; ++word) d[word * w.lanes + i] = words[word];
+    }
+    return;
+  }
+  for (uint64_t rest = exec & (~uint64_t(0) >> (64 - w.lanes)); rest; rest &= rest - 1) {
+    const unsigned i = unsigned(__builtin_ctzll(rest));
+    uint32_t words[Words] = {};
+    if (lanes >> i & 1) std::memcpy(words, lds + at[i], sizeof(words));
+    for (unsigned word = 0; word < Words; ++word) d[word * w.lanes + i] = words[word];
+  }
+}
+template <unsigned Words>
+EMU_FN void store_at(Wave& w, const Op* op, uint32_t add, const Source& data) {
+  uint32_t at[64];
+  const uint64_t lanes = lds_offsets(w, op, at, add, Words * 4, Access::Write);
+  const uint32_t* v = w.v + data.offset;
+  for (uint64_t rest = lanes; rest; rest &= rest - 1) {
+    const unsigned i = unsigned(__builtin_ctzll(rest));
+    uint32_t words[Words];
+    for (unsigned word = 0; word < Words; ++word) words[word] = v[word * w.lanes + i];
+    std::memcpy(w.group->lds + at[i], words, sizeof(words));
+  }
+}
+
+template <unsigned Words>
+const Op* load(Wave& w, const Op* op) {
+  load_at<Words>(w, op, uint32_t(op->imm), 0);
+  return op + 1;
+}
+template <unsigned Words>
+const Op* store(Wave& w, const Op* op) {
+  store_at<Words>(w, op, uint32_t(op->imm), op->src[1]);
+  return op + 1;
+}
+// Two places of one instruction; the offsets count elements, or 64 elements.
+template <unsigned Words, unsigned Stride>
+const Op* load_two(Wave& w, const Op* op) {
+  // The address may be overwritten by the first result.
+  uint32_t address[64];
+  uint32_t* v = w.v + op->src[0].offset;
+  std::memcpy(address, v, w.lanes * 4);
+  const bool overlaps = op->src[0].reg >= op->dst && op->src[0].reg < op->dst + Words;
+  if (overlaps) {
+    // The second half first: it lies above the address register.
+    load_at<Words>(w, op, uint32_t(op->imm >> 8 & 0xff) * Words * 4 * Stride, Words);
+    load_at<Words>(w, op, uint32_t(op->imm & 0xff) * Words * 4 * Stride, 0);
+  } else {
+    load_at<Words>(w, op, uint32_t(op->imm & 0xff) * Words * 4 * Stride, 0);
+    load_at<Words>(w, op, uint32_t(op->imm >> 8 & 0xff) * Words * 4 * Stride, Words);
+  }
+  return op + 1;
+}
+template <unsigned Words, unsigned Stride>
+const Op* store_two(Wave& w, const Op* op) {
+  store_at<Words>(w, op, uint32_t(op->imm & 0xff) * Words * 4 * Stride, op->src[1]);
+  store_at<Words>(w, op, uint32_t(op->imm >> 8 & 0xff) * Words * 4 * Stride, op->src[2]);
+  return op + 1;
+}
+template <class T, bool Keep, bool High>
+const Op* load_small(Wave& w, const Op* op) {
+  uint32_t at[64];
+  const uint64_t lanes = lds_offsets(w, op, at, uint32_t(op->imm), sizeof(T), Access::Read);
+  uint32_t* d = w.v + op->dst_offset;
+  for (uint64_t rest = exec_of(w) & (~uint64_t(0) >> (64 - w.lanes)); rest; rest &= rest - 1) {
+    const unsigned i = unsigned(__builtin_ctzll(rest));
+    T value = 0;
+    if (lanes >> i & 1) std::memcpy(&value, w.group->lds + at[i], sizeof(T));
+    const uint32_t wide = uint32_t(int32_t(value));
+    d[i] = High ? (d[i] & 0xffff) | wide << 16 : Keep ? (d[i] & 0xffff0000) | (wide & 0xffff) : wide;
+  }
+  return op + 1;
+}
+template <class T, bool High>
+const Op* store_small(Wave& w, const Op* op) {
+  uint32_t at[64];
+  const uint64_t lanes = lds_offsets(w, op, at, uint32_t(op->imm), sizeof(T), Access::Write);
+  const uint32_t* v = w.v + op->src[1].offset;
+  const bool high = High || (op->src[1].mods & kHigh);
+  for (uint64_t rest = lanes; rest; rest &= rest - 1) {
+    const unsigned i = unsigned(__builtin_ctzll(rest));
+    const T value = T(high ? v[i] >> 16 : v[i]);
+    std::memcpy(w.group->lds + at[i], &value, sizeof(T));
+  }
+  return op + 1;
+}
+
+/// Operands: Plain one value; Compares: data, then what is compared with (gfx11: cmpstore), Swapped: the
+/// other way around (ds_cmpst of older chips).
+enum class Data { Plain, Two, Swapped };
+template <class T, T (*F)(T, T, T), Data D>
+const Op* atomic(Wave& w, const Op* op) {
+  constexpr unsigned kWords = sizeof(T) / 4;
+  uint32_t at[64];
+  const uint64_t lanes = lds_offsets(w, op, at, uint32_t(op->imm), sizeof(T), Access::Atomic);
+  const auto element = [&](const Source& s, unsigned i) {
+    const uint32_t* v = w.v + s.offset;
+    if constexpr (kWords == 2)
+      return std::bit_cast<T>(uint64_t(v[w.lanes + i]) << 32 | v[i]);
+    else
+      return std::bit_cast<T>(v[i]);
+  };
+  for (uint64_t rest = lanes; rest; rest &= rest - 1) {
+    const unsigned i = unsigned(__builtin_ctzll(rest));
+    if (at[i] % sizeof(T) != 0)
+      raise(w, op, Fault::Kind::Misaligned, int(i), at[i],
+            "an LDS atomic needs an offset that its size divides");
+    const T first = element(op->src[1], i), second = D == Data::Plain ? T() : element(op->src[2], i);
+    const T old = D == Data::Swapped ? rmw<T, F>(w.group->lds + at[i], second, first)
+                                     : rmw<T, F>(w.group->lds + at[i], first, second);
+    if (op->dst_place == Place::Vector) {
+      uint32_t* d = w.v + op->dst_offset;
+      if constexpr (kWords == 2) {
+        const uint64_t bits = std::bit_cast<uint64_t>(old);
+        d[i] = uint32_t(bits);
+        d[w.lanes + i] = uint32_t(bits >> 32);
+      } else {
+        d[i] = std::bit_cast<uint32_t>(old);
+      }
+    }
+  }
+  return op + 1;
+}
+/// The counter of ds_append and ds_consume, one for the whole wave; M0 holds its base.
+template <bool Consume>
+const Op* append(Wave& w, const Op* op) {
+  const uint64_t exec = exec_of(w) & (~uint64_t(0) >> (64 - w.lanes));
+  const uint32_t at = (w.s[kM0] & 0xffff) + uint32_t(op->imm), count = uint32_t(__builtin_popcountll(exec));
+  if (exec == 0) return op + 1;
+  if (uint64_t(at) + 4 > w.group->lds_bytes || at % 4 != 0)
+    raise(w, op, Fault::Kind::LdsOutOfRange, -1, at, "the counter of ds_append");
+  uint32_t* p = reinterpret_cast<uint32_t*>(w.group->lds + at);
+  const uint32_t old = Consume ? __atomic_fetch_sub(p, count, __ATOMIC_SEQ_CST)
+                               : __atomic_fetch_add(p, count, __ATOMIC_SEQ_CST);
+  uint32_t* d = w.v + op->dst_offset;
+  for (unsigned i = 0; i < w.lanes; ++i)
+    if (exec >> i & 1) d[i] = old;
+  return op + 1;
+}
+
+EMU_FN void write_lanes(Wave& w, uint32_t* d, const uint32_t* values) {
+  const uint64_t exec = exec_of(w);
+  for (unsigned i = 0; i < w.lanes; ++i) d[i] = exec >> i & 1 ? values[i] : d[i];
+}
+const Op* bpermute(Wave& w, const Op* op) {
+  uint32_t values[64];
+  const uint32_t *address = w.v + op->src[0].offset, *data = w.v + op->src[1].offset;
+  const uint64_t exec = exec_of(w);
+  for (unsigned i = 0; i < w.lanes; ++i) {
+    const unsigned from = (address[i] + uint32_t(op->imm)) / 4 % w.lanes;
+    values[i] = exec >> from & 1 ? data[from] : 0;
+  }
+  write_lanes(w, w.v + op->dst_offset, values);
+  return op + 1;
+}
+const Op* bpermute_any(Wave& w, const Op* op) {
+  uint32_t values[64];
+  const uint32_t *address = w.v + op->src[0].offset, *data = w.v + op->src[1].offset;
+  for (unsigned i = 0; i < w.lanes; ++i) values[i] = data[(address[i] + uint32_t(op->imm)) / 4 % w.lanes];
+  write_lanes(w, w.v + op->dst_offset, values);
+  return op + 1;
+}
+const Op* permute(Wave& w, const Op* op) {
+  uint32_t values[64] = {};
+  const uint32_t *address = w.v + op->src[0].offset, *data = w.v + op->src[1].offset;
+  const uint64_t exec = exec_of(w);
+  for (unsigned i = 0; i < w.lanes; ++i)
+    if (exec >> i & 1) values[(address[i] + uint32_t(op->imm)) / 4 % w.lanes] = data[i];
+  write_lanes(w, w.v + op->dst_offset, values);
+  return op + 1;
+}
+const Op* swizzle(Wave& w, const Op* op) {
+  uint32_t values[64];
+  const uint32_t* data = w.v + op->src[0].offset;
+  const uint64_t exec = exec_of(w);
+  const uint32_t mode = uint32_t(op->imm);
+  for (unsigned i = 0; i < w.lanes; ++i) {
+    unsigned from = 0;
+    const unsigned low = i & 31;
+    if (mode >= 0xe000) {  // butterflies of a Fourier transform
+      const uint32_t mask = mode & 31;
+      unsigned reversed = 0;
+      for (int bit = 0; bit < 5; ++bit) reversed |= (low >> bit & 1) << (4 - bit);
+      from = (reversed >> __builtin_popcount(mask)) | (low & mask);
+    } else if (mode >= 0xc000) {  // rotation
+      const uint32_t turn = mode >> 5 & 31, mask = mode & 31, left = mode >> 10 & 1;
+      from = (low & mask) | ((left ? low - turn : low + turn) & ~mask & 31);
+    } else if (mode & 0x8000) {
+      from = (low & 28) | (mode >> (2 * (low & 3)) & 3);
+    } else {
+      from = ((low & (mode & 31)) | (mode >> 5 & 31)) ^ (mode >> 10 & 31);
+    }
+    from = (from & 31) | (i & 32);
+    values[i] = exec >> from & 1 ? data[from] : 0;
+  }
+  write_lanes(w, w.v + op->dst_offset, values);
+  return op + 1;
+}
+
+constexpr Row row(const char* name, Handler run, unsigned bytes, unsigned dst, unsigned s0, unsigned s1,
+                  unsigned s2, unsigned flags, Class cls = Class::Lds) {
+  Row r{};
+  r.name = name;
+  r.run = run;
+  r.form = Form::Lds;
+  r.cls = cls;
+  r.bytes = uint8_t(bytes);
+  r.dst_words = uint8_t(dst);
+  r.src_words[0] = uint8_t(s0);
+  r.src_words[1] = uint8_t(s1);
+  r.src_words[2] = uint8_t(s2);
+  r.flags = uint16_t(flags);
+  return r;
+}
+#define LOAD(n, modern, old) \
+  row("ds_load_" modern, load<n>, 4 * n, n, 1, 0, 0, 0), row("ds_read_" old, load<n>, 4 * n, n, 1, 0, 0, 0)
+#define STORE(n, modern, old)                                   \
+  row("ds_store_" modern, store<n>, 4 * n, 0, 1, n, 0, kStore), \
+      row("ds_write_" old, store<n>, 4 * n, 0, 1, n, 0, kStore)
+#define TWO(n, modern, old, load_stride, stride)                                \
+  row("ds_load_" modern, load_two<n, stride>, 8 * n, 2 * n, 1, 0, 0, 0),        \
+      row("ds_read" old, load_two<n, stride>, 8 * n, 2 * n, 1, 0, 0, 0),        \
+      row("ds_store_" modern, store_two<n, stride>, 8 * n, 0, 1, n, n, kStore), \
+      row("ds_write" old, store_two<n, stride>, 8 * n, 0, 1, n, n, kStore)
+#define SMALL(name, type, keep, high) \
+  row("ds_" name, load_small<type, keep, high>, sizeof(type), 1, 1, 0, 0, keep ? kPartial : 0)
+#define STORE_SMALL(name, type, high) \
+  row("ds_" name, store_small<type, high>, sizeof(type), 0, 1, 1, 0, kStore)
+#define ATOMIC(name, rtn, type, f)                                                                         \
+  row("ds_" name, atomic<type, f, Data::Plain>, sizeof(type), 0, 1, sizeof(type) / 4, 0, kAtomic),         \
+      row("ds_" rtn, atomic<type, f, Data::Plain>, sizeof(type), sizeof(type) / 4, 1, sizeof(type) / 4, 0, \
+          kAtomic)
+#define TWO_DATA(name, rtn, type, f, data)                                                                 \
+  row("ds_" name, atomic<type, f, data>, sizeof(type), 0, 1, sizeof(type) / 4, sizeof(type) / 4, kAtomic), \
+      row("ds_" rtn, atomic<type, f, data>, sizeof(type), sizeof(type) / 4, 1, sizeof(type) / 4,           \
+          sizeof(type) / 4, kAtomic)
+
+const Row kRows[] = {
+    LOAD(1, "b32", "b32"),
+    LOAD(2, "b64", "b64"),
+    LOAD(3, "b96", "b96"),
+    LOAD(4, "b128", "b128"),
+    STORE(1, "b32", "b32"),
+    STORE(2, "b64", "b64"),
+    STORE(3, "b96", "b96"),
+    STORE(4, "b128", "b128"),
+    TWO(1, "2addr_b32", "2_b32", 1, 1),
+    TWO(2, "2addr_b64", "2_b64", 1, 1),
+    TWO(1, "2addr_stride64_b32", "2st64_b32", 64, 64),
+    TWO(2, "2addr_stride64_b64", "2st64_b64", 64, 64),
+    SMALL("load_u8", uint8_t, false, false),
+    SMALL("load_i8", int8_t, false, false),
+    SMALL("load_u16", uint16_t, false, false),
+    SMALL("load_i16", int16_t, false, false),
+    SMALL("read_u8", uint8_t, false, false),
+    SMALL("read_i8", int8_t, false, false),
+    SMALL("read_u16", uint16_t, false, false),
+    SMALL("read_i16", int16_t, false, false),
+    SMALL("load_u8_d16", uint8_t, true, false),
+    SMALL("load_u8_d16_hi", uint8_t, true, true),
+    SMALL("load_i8_d16", int8_t, true, false),
+    SMALL("load_i8_d16_hi", int8_t, true, true),
+    SMALL("load_u16_d16", uint16_t, true, false),
+    SMALL("load_u16_d16_hi", uint16_t, true, true),
+    SMALL("read_u8_d16", uint8_t, true, false),
+    SMALL("read_u8_d16_hi", uint8_t, true, true),
+    SMALL("read_i8_d16", int8_t, true, false),
+    SMALL("read_i8_d16_hi", int8_t, true, true),
+    SMALL("read_u16_d16", uint16_t, true, false),
+    SMALL("read_u16_d16_hi", uint16_t, true, true),
+    STORE_SMALL("store_b8", uint8_t, false),
+    STORE_SMALL("store_b16", uint16_t, false),
+    STORE_SMALL("write_b8", uint8_t, false),
+    STORE_SMALL("write_b16", uint16_t, false),
+    STORE_SMALL("store_b8_d16_hi", uint8_t, true),
+    STORE_SMALL("store_b16_d16_hi", uint16_t, true),
+    STORE_SMALL("write_b8_d16_hi", uint8_t, true),
+    STORE_SMALL("write_b16_d16_hi", uint16_t, true),
+    ATOMIC("add_u32", "add_rtn_u32", uint32_t, a_add),
+    ATOMIC("add_u64", "add_rtn_u64", uint64_t, a_add),
+    ATOMIC("sub_u32", "sub_rtn_u32", uint32_t, a_sub),
+    ATOMIC("sub_u64", "sub_rtn_u64", uint64_t, a_sub),
+    ATOMIC("rsub_u32", "rsub_rtn_u32", uint32_t, a_rsub),
+    ATOMIC("rsub_u64", "rsub_rtn_u64", uint64_t, a_rsub),
+    ATOMIC("inc_u32", "inc_rtn_u32", uint32_t, a_inc),
+    ATOMIC("inc_u64", "inc_rtn_u64", uint64_t, a_inc),
+    ATOMIC("dec_u32", "dec_rtn_u32", uint32_t, a_dec),
+    ATOMIC("dec_u64", "dec_rtn_u64", uint64_t, a_dec),
+    ATOMIC("min_i32", "min_rtn_i32", int32_t, a_min),
+    ATOMIC("min_i64", "min_rtn_i64", int64_t, a_min),
+    ATOMIC("max_i32", "max_rtn_i32", int32_t, a_max),
+    ATOMIC("max_i64", "max_rtn_i64", int64_t, a_max),
+    ATOMIC("min_u32", "min_rtn_u32", uint32_t, a_min),
+    ATOMIC("min_u64", "min_rtn_u64", uint64_t, a_min),
+    ATOMIC("max_u32", "max_rtn_u32", uint32_t, a_max),
+    ATOMIC("max_u64", "max_rtn_u64", uint64_t, a_max),
+    ATOMIC("and_b32", "and_rtn_b32", uint32_t, a_and),
+    ATOMIC("and_b64", "and_rtn_b64", uint64_t, a_and),
+    ATOMIC("or_b32", "or_rtn_b32", uint32_t, a_or),
+    ATOMIC("or_b64", "or_rtn_b64", uint64_t, a_or),
+    ATOMIC("xor_b32", "xor_rtn_b32", uint32_t, a_xor),
+    ATOMIC("xor_b64", "xor_rtn_b64", uint64_t, a_xor),
+    ATOMIC("storexchg_b32", "storexchg_rtn_b32", uint32_t, a_swap),
+    ATOMIC("storexchg_b64", "storexchg_rtn_b64", uint64_t, a_swap),
+    ATOMIC("wrxchg_b32", "wrxchg_rtn_b32", uint32_t, a_swap),
+    ATOMIC("wrxchg_b64", "wrxchg_rtn_b64", uint64_t, a_swap),
+    ATOMIC("add_f32", "add_rtn_f32", float, a_add),
+    ATOMIC("add_f64", "add_rtn_f64", double, a_add),
+    ATOMIC("min_f32", "min_rtn_f32", float, a_fmin),
+    ATOMIC("min_f64", "min_rtn_f64", double, a_fmin),
+    ATOMIC("max_f32", "max_rtn_f32", float, a_fmax),
+    ATOMIC("max_f64", "max_rtn_f64", double, a_fmax),
+    ATOMIC("min_num_f32", "min_num_rtn_f32", float, a_fmin),
+    ATOMIC("min_num_f64", "min_num_rtn_f64", double, a_fmin),
+    ATOMIC("max_num_f32", "max_num_rtn_f32", float, a_fmax),
+    ATOMIC("max_num_f64", "max_num_rtn_f64", double, a_fmax),
+    ATOMIC("pk_add_f16", "pk_add_rtn_f16", uint32_t, a_pk_add_f16),
+    ATOMIC("pk_add_bf16", "pk_add_rtn_bf16", uint32_t, a_pk_add_bf16),
+    ATOMIC("cond_sub_u32", "cond_sub_rtn_u32", uint32_t, a_cond_sub),
+    ATOMIC("sub_clamp_u32", "sub_clamp_rtn_u32", uint32_t, a_csub),
+    TWO_DATA("mskor_b32", "mskor_rtn_b32", uint32_t, a_mskor, Data::Two),
+    TWO_DATA("mskor_b64", "mskor_rtn_b64", uint64_t, a_mskor, Data::Two),
+    TWO_DATA("wrap_b32", "wrap_rtn_b32", uint32_t, a_wrap, Data::Two),
+    TWO_DATA("cmpstore_b32", "cmpstore_rtn_b32", uint32_t, a_cmpswap, Data::Two),
+    TWO_DATA("cmpstore_b64", "cmpstore_rtn_b64", uint64_t, a_cmpswap, Data::Two),
+    TWO_DATA("cmpstore_f32", "cmpstore_rtn_f32", float, a_cmpswap, Data::Two),
+    TWO_DATA("cmpstore_f64", "cmpstore_rtn_f64", double, a_cmpswap, Data::Two),
+    TWO_DATA("cmpst_b32", "cmpst_rtn_b32", uint32_t, a_cmpswap, Data::Swapped),
+    TWO_DATA("cmpst_b64", "cmpst_rtn_b64", uint64_t, a_cmpswap, Data::Swapped),
+    TWO_DATA("cmpst_f32", "cmpst_rtn_f32", float, a_cmpswap, Data::Swapped),
+    TWO_DATA("cmpst_f64", "cmpst_rtn_f64", double, a_cmpswap, Data::Swapped),
+    row("ds_append", append<false>, 4, 1, 0, 0, 0, kAtomic),
+    row("ds_consume", append<true>, 4, 1, 0, 0, 0, kAtomic),
+    row("ds_bpermute_b32", bpermute, 0, 1, 1, 1, 0, kCrossLane, Class::LaneCross),
+    row("ds_bpermute_fi_b32", bpermute_any, 0, 1, 1, 1, 0, kCrossLane, Class::LaneCross),
+    row("ds_permute_b32", permute, 0, 1, 1, 1, 0, kCrossLane, Class::LaneCross),
+    row("ds_swizzle_b32", swizzle, 0, 1, 1, 0, 0, kCrossLane, Class::LaneCross),
+};
+
+}  // namespace
+EMU_GROUP(local_memory, kRows)
+}  // namespace EMU_ISA
+}  // namespace emu::exec

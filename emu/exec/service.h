@@ -1,0 +1,33 @@
+// SPDX-License-Identifier: Apache-2.0
+// What handlers call for outside their hot path; compiled once, for every processor.
+#pragma once
+#include "emu/exec/machine.h"
+#include "emu/exec/run.h"
+
+namespace emu::exec {
+
+/// Throws Fault with the place filled in. lane, address: -1 and 0 where they do not apply.
+[[noreturn]] void raise(const Wave& wave, const Op* op, Fault::Kind kind, int lane, uint64_t address,
+                        const char* detail);
+
+/// The operation at a host address of code; decodes functions outside the kernel when they are first reached.
+const Op* find_code(Wave& wave, const Op* op, uint64_t address);
+
+/// Checks the lanes' accesses of `bytes` each to device memory; marks what is written as initialized. Lanes
+/// that read uninitialized bytes are a fault.
+void check_memory(Wave& wave, const Op* op, const uint64_t* addresses, uint64_t lanes, uint32_t bytes,
+                  Memory::Access access);
+/// The same for LDS offsets and for private memory; all checked ranges are already inside the segment.
+void check_local(Wave& wave, const Op* op, const uint32_t* offsets, uint64_t lanes, uint32_t bytes,
+                 Memory::Access access);
+void check_private(Wave& wave, const Op* op, const uint32_t* offsets, uint64_t lanes, uint32_t bytes,
+                   Memory::Access access);
+/// One access by the scalar unit.
+void check_scalar(Wave& wave, const Op* op, uint64_t address, uint32_t bytes);
+
+/// Nanoseconds of a clock that only goes forward, for s_memtime and its like.
+uint64_t clock_ticks();
+uint32_t read_hardware_register(const Wave& wave, const Op* op, uint32_t id);
+void write_hardware_register(Wave& wave, const Op* op, uint32_t id, uint32_t mask, uint32_t value);
+
+}  // namespace emu::exec

@@ -1,0 +1,32 @@
+// SPDX-License-Identifier: Apache-2.0
+// gemm: batched matrix products with any strides, as kernels/gemm*.cc make them.
+#pragma once
+
+#include "backends/gpu/launch.h"
+#include "kernels/gemm_args.h"
+
+namespace beeswax::gpu {
+
+/// c[i, j] = sum over p of a[i, p] b[p, j] for every matrix of the batch (a walk over a, b, c). Strides count elements;
+/// 0 broadcasts.
+struct Product {
+  int64_t m, n, k;
+  DType a_type, b_type, c_type;
+  const std::byte* a;
+  const std::byte* b;
+  std::byte* c;
+  int64_t a_row, a_step, b_step, b_column, c_row, c_column;
+  Nest<3> batch;
+};
+/// Writes every element of c. Throws TooLarge where a side is 2^31 or longer.
+void gemm(Gpu& gpu, Backend& backend, const Product& product, const char* operation);
+
+/// How kernels see elements of a dtype.
+Element element_of(DType dtype);
+/// Tiles of a product of m rows and n columns, for each of which a block is launched.
+GemmGrid gemm_grid(int64_t m, int64_t n, const GemmTile& tile);
+inline int64_t tiles_of(const GemmGrid& grid) { return int64_t{grid.down} * grid.across; }
+/// Whether large tiles of a product keep a GPU busy.
+bool fills(const Gpu& gpu, int64_t m, int64_t n, int64_t batch, const GemmTile& tile);
+
+}  // namespace beeswax::gpu

@@ -1,0 +1,43 @@
+// SPDX-License-Identifier: Apache-2.0
+// Pooling: windows one by one; averages of floats over large ones are means over a view of all windows.
+#include "backends/gpu/planes.h"
+
+namespace beeswax::gpu {
+namespace {
+
+KernelTable pool_kernels(kDTypes, [](size_t i) -> KernelTable::Name {
+  return {join_text("pool_", name_of(i)), "pool2d"};
+});
+
+}  // namespace
+
+void GpuBackend::pool(const PoolShape& s, const Operand& x, const Target& out) {
+  const Layout& from = *x.layout;
+  const bool large = s.h_k > kPoolWindow || s.w_k > kPoolWindow || s.h_k * s.w_k > kPoolWindow;
+  if (large && (s.kind == PoolKind::Max || dtype_is_float(x.dtype))) {
+    const int64_t strides[] = {from.stride(0), from.stride(1), s.h_stride * from.stride(2),
+                               s.w_stride * from.stride(3), from.stride(2), from.stride(3)};
+    const Layout windows(Shape({s.batch, s.channels, s.h_out, s.w_out, s.h_k, s.w_k}), strides, from.offset());
+    return reduce(s.kind == PoolKind::Max ? ReduceOp::Max : ReduceOp::Mean, {x.storage, &windows, x.dtype},
+                  1u << 4 | 1u << 5, out);
+  }
+  PoolArgs arguments{};
+  arguments.average = s.kind == PoolKind::Average ? 1 : 0;
+  arguments.rows = static_cast<uint32_t>(s.h_k);
+  arguments.columns = static_cast<uint32_t>(s.w_k);
+  arguments.row_step = static_cast<uint32_t>(s.h_stride);
+  arguments.column_step = static_cast<uint32_t>(s.w_stride);
+  arguments.window_columns = divisor_of(arguments.columns);
+  arguments.from = planes_of(from);
+  arguments.outputs = plane_outputs(s.channels, s.h_out, s.w_out);
+  const int64_t image = s.channels * s.h_out * s.w_out;
+  for_images("pool2d", s.batch, image, [&](int64_t first, int64_t count) {
+    arguments.x = at(x.data(), first * from.stride(0), x.dtype);
+    arguments.y = at(out.data(), first * image, out.dtype);
+    arguments.count = static_cast<uint32_t>(count);
+    gpu_.launch(pool_kernels.get(gpu_, index_of(x.dtype)), {{blocks_for(count, kMapThreads), 1, 1}, kMapThreads, 0},
+                arguments);
+  });
+}
+
+}  // namespace beeswax::gpu

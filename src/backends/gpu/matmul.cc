@@ -1,0 +1,219 @@
+// SPDX-License-Identifier: Apache-2.0
+// Matrix products: layouts into the strides of one batched product, and the choice of its kernel.
+#include "backends/gpu/gemm.h"
+
+namespace beeswax::gpu {
+namespace {
+
+// The f32 kernels take f32, f16, bf16 and f8e4m3 in any mixture; integers wrap, so only their width matters.
+enum GemmKernel : size_t { kF32Large, kF32, kF64, kBits32, kBits64, kGemmKernels };
+KernelTable gemm_kernels(kGemmKernels, [](size_t i) -> KernelTable::Name {
+  constexpr const char* kNames[] = {"gemm_f32_large", "gemm_f32", "gemm_f64", "gemm_bits32", "gemm_bits64"};
+  return {kNames[i], "matmul"};
+});
+// By w's dtype (f32, f16, bf16), the axis that is dense (k, columns) and the rows (1, or up to kThinRows).
+KernelTable thin_kernels(3 * 2 * 2, [](size_t i) -> KernelTable::Name {
+  constexpr const char* kNames[] = {"f32", "f16", "bf16"};
+  return {join_text(i / 2 % 2 == 0 ? "gemm_dots_" : "gemm_lines_", kNames[i / 4], i % 2 == 0 ? "_1" : "_8"), "matmul"};
+});
+KernelTable thin_sum_kernel(1, [](size_t) -> KernelTable::Name { return {"gemm_thin_sum", "matmul"}; });
+
+constexpr int64_t kMostBlocks = int64_t{1} << 30;
+constexpr int64_t kMostSize = (int64_t{1} << 31) - 1;
+// Parts of k that thin products are cut into: a part is at least so long.
+constexpr int64_t kLeastPart = 256;
+
+// Calls launch(batch, offsets in elements of a, b, c) for pieces of a batch that one launch can take.
+template <class Launch>
+void for_batches(const Nest<3>& batch, int64_t blocks, Launch&& launch, std::array<int64_t, 3> at = {}) {
+  const int64_t most = std::max<int64_t>(kMostBlocks / blocks, 1);
+  if (batch.count <= most) return launch(batch, at);
+  const int64_t inner = batch.count / batch.dims[0];
+  const int64_t rows = std::max<int64_t>(most / inner, 1);
+  for (int64_t row = 0; row < batch.dims[0]; row += rows) {
+    Nest<3> piece = batch;
+    piece.dims[0] = std::min(rows, batch.dims[0] - row);
+    piece.count = piece.dims[0] * inner;
+    std::array<int64_t, 3> offset = at;
+    for (size_t i = 0; i < 3; ++i) offset[i] += row * batch.strides[i][0];
+    if (piece.dims[0] == 1 && piece.rank > 1) {
+      --piece.rank;
+      for (size_t axis = 0; axis < static_cast<size_t>(piece.rank); ++axis) {
+        piece.dims[axis] = batch.dims[axis + 1];
+        for (size_t i = 0; i < 3; ++i) piece.strides[i][axis] = batch.strides[i][axis + 1];
+      }
+    }
+    for_batches(piece, blocks, launch, offset);
+  }
+}
+
+void tiled(Gpu& gpu, const Product& p) {
+  const DType type = p.c_type;
+  const bool wide = bytes_of(type) == 8;
+  GemmKernel kernel = type == DType::F64 ? kF64 : wide ? kBits64 : dtype_is_float(type) ? kF32 : kBits32;
+  GemmTile tile = wide ? kGemmWide : kGemmSmall;
+  if (kernel == kF32 && fills(gpu, p.m, p.n, p.batch.count, kGemmLarge)) {
+    kernel = kF32Large;
+    tile = kGemmLarge;
+  }
+  GemmArgs arguments{};
+  arguments.m = static_cast<uint32_t>(p.m);
+  arguments.n = static_cast<uint32_t>(p.n);
+  arguments.k = static_cast<uint32_t>(p.k);
+  arguments.a_type = element_of(p.a_type);
+  arguments.b_type = element_of(p.b_type);
+  arguments.c_type = element_of(p.c_type);
+  arguments.a_row = p.a_row;
+  arguments.a_step = p.a_step;
+  arguments.b_step = p.b_step;
+  arguments.b_column = p.b_column;
+  arguments.c_row = p.c_row;
+  arguments.c_column = p.c_column;
+  arguments.grid = gemm_grid(p.m, p.n, tile);
+  const int64_t tiles = tiles_of(arguments.grid);
+  for_batches(p.batch, tiles, [&](const Nest<3>& batch, const std::array<int64_t, 3>& offset) {
+    arguments.a = at(p.a, offset[0], p.a_type);
+    arguments.b = at(p.b, offset[1], p.b_type);
+    arguments.c = at(p.c, offset[2], p.c_type);
+    arguments.batch = walk_of(batch);
+    gpu.launch(gemm_kernels.get(gpu, kernel), {{static_cast<uint32_t>(tiles * batch.count), 1, 1}, kGemmThreads, 0},
+               arguments);
+  });
+}
+
+size_t thin_type(DType dtype) {
+  return dtype == DType::F32 ? 0 : dtype == DType::F16 ? 1 : dtype == DType::BF16 ? 2 : 3;
+}
+
+// Few rows, with b dense along one of its axes: reading b is what takes the time.
+bool is_thin(const Product& p) {
+  return p.m <= kThinRows && thin_type(p.a_type) < 3 && thin_type(p.b_type) < 3 &&
+         (p.b_step == 1 || p.k == 1 || p.b_column == 1 || p.n == 1);
+}
+
+void thin(Gpu& gpu, Backend& backend, const Product& p) {
+  const bool dots = p.b_step == 1 || p.k == 1;
+  const int64_t wave = gpu.properties().wave, waves = kThinThreads / wave;
+  ThinArgs arguments{};
+  arguments.rows = static_cast<uint32_t>(p.m);
+  arguments.columns = static_cast<uint32_t>(p.n);
+  arguments.k = static_cast<uint32_t>(p.k);
+  arguments.x_type = element_of(p.a_type);
+  arguments.y_type = element_of(p.c_type);
+  arguments.x_row = p.a_row;
+  arguments.x_step = p.a_step;
+  arguments.w_step = p.b_step;
+  arguments.w_column = p.b_column;
+  arguments.y_row = p.c_row;
+  arguments.y_column = p.c_column;
+  arguments.blocks = blocks_for(p.n, dots ? waves * kThinColumns : wave * kThinLine);
+  // Enough blocks to keep memory busy; their number does not depend on the rows, so that neither does a row's result.
+  const int64_t wanted = 2 * int64_t{gpu.properties().units};
+  const int64_t parts = std::clamp<int64_t>(wanted / (arguments.blocks * p.batch.count), 1, ceil_div(p.k, kLeastPart));
+  arguments.part_steps = static_cast<uint32_t>(ceil_div(ceil_div(p.k, parts), kLeastPart) * kLeastPart);
+  arguments.parts = blocks_for(p.k, arguments.part_steps);
+  const size_t entry = (thin_type(p.b_type) * 2 + (dots ? 0 : 1)) * 2 + (p.m == 1 ? 0 : 1);
+  const int64_t blocks = int64_t{arguments.blocks} * arguments.parts;
+  for_batches(p.batch, std::max(blocks, p.m * p.n), [&](const Nest<3>& batch, const std::array<int64_t, 3>& offset) {
+    arguments.x = at(p.a, offset[0], p.a_type);
+    arguments.w = at(p.b, offset[1], p.b_type);
+    arguments.y = at(p.c, offset[2], p.c_type);
+    arguments.batch = walk_of(batch);
+    detail::Ref<Storage> sums;
+    if (arguments.parts > 1) {
+      sums = backend.allocate(static_cast<size_t>(batch.count * arguments.parts * p.m * p.n) * sizeof(float));
+      arguments.sums = reinterpret_cast<float*>(sums->data());
+    }
+    gpu.launch(thin_kernels.get(gpu, entry), {{static_cast<uint32_t>(blocks * batch.count), 1, 1}, kThinThreads, 0},
+               arguments);
+    if (arguments.parts == 1) return;
+    ThinSumArgs sum{};
+    sum.sums = arguments.sums;
+    sum.y = arguments.y;
+    sum.rows = arguments.rows;
+    sum.columns = arguments.columns;
+    sum.parts = arguments.parts;
+    sum.y_type = arguments.y_type;
+    sum.y_row = arguments.y_row;
+    sum.y_column = arguments.y_column;
+    sum.count = static_cast<uint32_t>(batch.count * p.m * p.n);
+    const Walk<3> walk = arguments.batch;
+    sum.batch.rank = walk.rank;
+    std::copy(std::begin(walk.dims), std::end(walk.dims), sum.batch.dims);
+    std::copy(std::begin(walk.strides[2]), std::end(walk.strides[2]), sum.batch.strides[0]);
+    gpu.launch(thin_sum_kernel.get(gpu, 0), {{blocks_for(sum.count, kMapThreads), 1, 1}, kMapThreads, 0}, sum);
+  });
+}
+
+// a b as (b^T a^T)^T.
+Product exchanged(const Product& p) {
+  Product out = p;
+  std::swap(out.m, out.n);
+  std::swap(out.a_type, out.b_type);
+  std::swap(out.a, out.b);
+  out.a_row = p.b_column;
+  out.a_step = p.b_step;
+  out.b_step = p.a_step;
+  out.b_column = p.a_row;
+  std::swap(out.c_row, out.c_column);
+  std::swap(out.batch.strides[0], out.batch.strides[1]);
+  return out;
+}
+
+}  // namespace
+
+Element element_of(DType dtype) {
+  switch (dtype) {
+    case DType::F32: return Element::F32;
+    case DType::F16: return Element::F16;
+    case DType::BF16: return Element::BF16;
+    case DType::F8E4M3: return Element::F8E4M3;
+    case DType::F64: return Element::F64;
+    case DType::U8: return Element::Bits8;
+    case DType::I16: return Element::Bits16;
+    case DType::U32:
+    case DType::I32: return Element::Bits32;
+    default: return Element::Bits64;
+  }
+}
+
+GemmGrid gemm_grid(int64_t m, int64_t n, const GemmTile& tile) {
+  GemmGrid grid{};
+  grid.down = blocks_for(m, tile.rows);
+  grid.across = blocks_for(n, tile.columns);
+  if (tiles_of(grid) > kMostBlocks) fail(ErrorKind::TooLarge, "matmul", m, " by ", n, " results in one product");
+  grid.tiles = divisor_of(static_cast<uint32_t>(tiles_of(grid)));
+  grid.band = divisor_of(static_cast<uint32_t>(std::min<int64_t>(int64_t{kGemmBand} * grid.across, kMostBlocks)));
+  return grid;
+}
+
+bool fills(const Gpu& gpu, int64_t m, int64_t n, int64_t batch, const GemmTile& tile) {
+  return ceil_div(m, tile.rows) * ceil_div(n, tile.columns) * batch >= gpu.properties().units;
+}
+
+void gemm(Gpu& gpu, Backend& backend, const Product& p, const char* operation) {
+  if (std::max({p.m, p.n, p.k}) > kMostSize)
+    fail(ErrorKind::TooLarge, operation, p.m, " by ", p.k, " times ", p.k, " by ", p.n, ": a side is 2^31 or longer");
+  if (is_thin(p)) return thin(gpu, backend, p);
+  const Product other = exchanged(p);
+  if (is_thin(other)) return thin(gpu, backend, other);
+  tiled(gpu, p);
+}
+
+void GpuBackend::matmul(const Operand& a, const Operand& b, const Target& out) {
+  const Layout &left = *a.layout, &right = *b.layout, &result = *out.layout;
+  const int row = result.rank() - 2, column = row + 1;
+  const auto batch = [row](const Layout& layout) {
+    return Layout(Shape(layout.shape().dims().first(static_cast<size_t>(row))),
+                  layout.strides().first(static_cast<size_t>(row)), 0);
+  };
+  const Layout a_batch = batch(left), b_batch = batch(right), c_batch = batch(result);
+  const Product product{left.dim(row),       right.dim(column),    left.dim(column),  a.dtype,
+                        b.dtype,             out.dtype,            a.data(),          b.data(),
+                        out.data(),          left.stride(row),     left.stride(column), right.stride(row),
+                        right.stride(column), result.stride(row),  result.stride(column),
+                        Nest<3>({&a_batch, &b_batch, &c_batch})};
+  gemm(gpu_, *this, product, "matmul");
+}
+
+}  // namespace beeswax::gpu

@@ -1,0 +1,154 @@
+// SPDX-License-Identifier: Apache-2.0
+// Reductions, argmax and argmin.
+#include <cmath>
+
+#include "backends/gpu/reduction.h"
+#include "core/same_text.h"
+
+namespace beeswax::gpu {
+namespace {
+
+// The kept axes of `layout` first, then the reduced ones, both in order; `mask` becomes that of the latter.
+Layout reduced_last(const Layout& layout, uint32_t& mask) {
+  std::array<int, kMaxRank> order{};
+  const auto rank = static_cast<size_t>(layout.rank());
+  size_t place = 0;
+  uint32_t last = 0;
+  for (const uint32_t reduced : {0u, 1u})
+    for (int axis = 0; axis < layout.rank(); ++axis)
+      if ((mask >> axis & 1u) == reduced) {
+        last |= reduced << place;
+        order[place++] = axis;
+      }
+  mask = last;
+  return layout.permute(std::span<const int>(order.data(), rank));
+}
+
+// A dense copy of an operand whose reduced axes lie too scattered for the kernels: they come last.
+struct Dense {
+  Layout layout;
+  detail::Ref<Storage> storage;
+  Operand operand;
+  uint32_t axes;
+  Dense(GpuBackend& backend, const Operand& x, uint32_t mask) : axes(mask) {
+    const Layout turned = reduced_last(*x.layout, axes);
+    layout = Layout(turned.shape());
+    storage = backend.allocate(dtype_bytes(x.dtype, static_cast<size_t>(turned.shape().elem_count())));
+    operand = {storage.get(), &layout, x.dtype};
+    backend.copy({x.storage, &turned, x.dtype}, {storage.get(), &layout, x.dtype});
+  }
+  Dense(const Dense&) = delete;
+  Dense& operator=(const Dense&) = delete;
+};
+
+constexpr bool kSearchesLargest[] = {
+#define BW_ARG_REDUCE(Name, method, better, ...) same_text(#better, "a > b"),
+#include "tables/reduce.def"
+};
+#define BW_ARG_REDUCE(Name, method, better, ...) \
+  static_assert(same_text(#better, "a > b") || same_text(#better, "a < b"), "kernels order by keys");
+#include "tables/reduce.def"
+
+KernelTable arg_kernels(4 * 2, [](size_t i) -> KernelTable::Name {
+  return {join_text("arg_reduce_", 1 << (i / 2), i % 2 == 0 ? "" : "_columns"), "argmax or argmin"};
+});
+KernelTable join_kernels(2, [](size_t i) -> KernelTable::Name {
+  return {join_text("arg_reduce_join_", i == 0 ? 4 : 8), "argmax or argmin"};
+});
+
+// How an element's bits become a key whose order is that of the elements, NaN last.
+void set_keys(ArgReduceArgs& args, DType dtype, bool largest) {
+  const uint64_t all = ~uint64_t{0} >> (64 - dtype_bits(dtype));
+  const bool is_float = dtype_is_float(dtype);
+  const bool is_signed = is_float || (dtype_is_int(dtype) && dtype != DType::U8 && dtype != DType::U32);
+  args.is_float = is_float ? 1 : 0;
+  args.sign = is_signed ? all ^ (all >> 1) : 0;
+  args.flip = largest ? 0 : all;
+  args.largest_number = all;
+  if (dtype == DType::F8E4M3)
+    args.largest_number = 0x7e;
+  else if (is_float)
+    args.largest_number = bits_of(Scalar(HUGE_VAL), dtype);
+}
+
+}  // namespace
+
+void GpuBackend::reduce(ReduceOp op, const Operand& x, uint32_t axes, const Target& out) {
+  const ReduceView view(x, axes);
+  if (!view.fits()) {
+    const Dense dense(*this, x, axes);
+    return reduce(op, dense.operand, dense.axes, out);
+  }
+  if (!rounds_apart(gpu_, view)) {
+    reduce_view(gpu_, op, view, Finish::InDType, out.data());
+    return;
+  }
+  const DType compute = compute_dtype(x.dtype);
+  const Layout dense(out.layout->shape());
+  const detail::Ref<Storage> results = scratch(dtype_bytes(compute, static_cast<size_t>(view.results())));
+  reduce_view(gpu_, op, view, Finish::InCompute, results->data());
+  cast({results.get(), &dense, compute}, out);
+}
+
+void GpuBackend::arg_reduce(ArgReduceOp op, const Operand& x, uint32_t axes, const Target& out) {
+  const ReduceView view(x, axes);
+  if (!view.fits()) {
+    const Dense dense(*this, x, axes);
+    return arg_reduce(op, dense.operand, dense.axes, out);
+  }
+  const int64_t n = view.n();
+  const bool columns = view.columns > 1;
+  // Pieces long enough to be worth it, and short enough for the device to be full.
+  const int64_t most = columns ? 1 << 12 : 1 << 16;
+  const int64_t least = columns ? 64 : 1 << 11;
+  const int64_t wanted = 8 * int64_t{gpu_.properties().units};
+  const int64_t results =
+      columns ? view.outer.count * ceil_div(view.columns, int64_t{kColumnThreads}) : view.results();
+  const int64_t share = ceil_div(n, std::max<int64_t>(1, wanted / results));
+  const int64_t piece = std::min(n, std::clamp(share, least, most));
+  const int64_t pieces = ceil_div(n, piece);
+
+  ArgReduceArgs args{};
+  set_keys(args, x.dtype, kSearchesLargest[static_cast<size_t>(op)]);
+  const size_t bytes = static_cast<size_t>(bytes_of(x.dtype));
+  const size_t key_bytes = bytes == 8 ? 8 : 4;
+  const auto count = static_cast<size_t>(view.results() * pieces);
+  const PoolScratch keys(gpu_, pieces == 1 ? 0 : static_cast<int64_t>(count * key_bytes));
+  const PoolScratch places(gpu_, pieces == 1 ? 0 : static_cast<int64_t>(count * 4));
+  auto* const y = reinterpret_cast<uint32_t*>(out.data());
+  args.piece = static_cast<uint32_t>(piece);
+  args.n = static_cast<uint32_t>(n);
+  args.pieces = divisor_of(static_cast<uint32_t>(pieces));
+  args.columns = static_cast<uint32_t>(view.columns);
+  args.tiles = blocks_for(view.columns, kColumnThreads);
+  args.width_log2 = std::min(log2_up(ceil_div(piece, 8)), log2_up(kArgThreads));
+  args.reduced = reduced_axes(view.reduced);
+  const Kernel& kernel = arg_kernels.get(gpu_, size_index(x.dtype) * 2 + (columns ? 1 : 0));
+  for_each_part(view.outer, [&](const Nest<1>& part, const std::array<int64_t, 1>& offset, int64_t first) {
+    const int64_t result = first * view.columns * pieces;
+    args.x = at(view.base, offset[0], x.dtype);
+    args.places = (pieces == 1 ? y : reinterpret_cast<uint32_t*>(places.data())) + result;
+    args.keys = pieces == 1 ? nullptr : keys.data() + static_cast<size_t>(result) * key_bytes;
+    args.outer = walk_of(part);
+    args.units = static_cast<uint32_t>(part.count * pieces);
+    const uint32_t blocks =
+        columns ? args.units * args.tiles : blocks_for(args.units, int64_t{kArgThreads} >> args.width_log2);
+    gpu_.launch(kernel, {{blocks, 1, 1}, kArgThreads, 0}, args);
+  });
+  if (pieces == 1) return;
+  const Kernel& join = join_kernels.get(gpu_, key_bytes == 4 ? 0 : 1);
+  for (int64_t first = 0; first < view.results(); first += kMostElements) {
+    ArgJoinArgs joined{};
+    joined.keys = keys.data() + static_cast<size_t>(first * pieces) * key_bytes;
+    joined.places = reinterpret_cast<uint32_t*>(places.data()) + first * pieces;
+    joined.y = y + first;
+    joined.rows = static_cast<uint32_t>(std::min(view.results() - first, kMostElements));
+    joined.pieces = static_cast<uint32_t>(pieces);
+    joined.width_log2 = std::min(log2_up(pieces), log2_up(kArgThreads));
+    gpu_.launch(join,
+                {{blocks_for(joined.rows, int64_t{kArgThreads} >> joined.width_log2), 1, 1}, kArgThreads, 0},
+                joined);
+  }
+}
+
+}  // namespace beeswax::gpu

@@ -1,0 +1,217 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "backends/gpu/reduction.h"
+
+#include "kernels/reduce_table.h"
+
+namespace beeswax::gpu {
+namespace {
+
+enum Center : int {
+  NONE = -1,
+#define BW_REDUCE(Name, ...) Name,
+#include "tables/reduce.def"
+};
+constexpr Center kCenters[] = {
+#define BW_REDUCE(Name, method, dtypes, center, ...) center,
+#include "tables/reduce.def"
+};
+
+bool has_kernel(size_t row, size_t dtype) {
+  const bool floats_only = std::string_view(kReduceTexts[row].dtypes) == "Float";
+  return reduce_kernel(static_cast<int>(row)) == static_cast<int>(row) &&
+         (!floats_only || dtype_is_float(static_cast<DType>(dtype)));
+}
+// Entries come in pairs: the kernel over rows and the one over columns.
+KernelTable kernels(static_cast<size_t>(kReduceRows) * kDTypes * 2, [](size_t i) -> KernelTable::Name {
+  const size_t dtype = i / 2 % kDTypes, row = i / 2 / kDTypes;
+  if (!has_kernel(row, dtype)) return {"", ""};
+  return {join_text("reduce_", kReduceTexts[row].method, "_", name_of(dtype), i % 2 == 0 ? "" : "_columns"),
+          kReduceTexts[row].method};
+});
+const Kernel& kernel_of(Gpu& gpu, int row, DType dtype, bool columns) {
+  const auto kernel = static_cast<size_t>(reduce_kernel(row));
+  return kernels.get(gpu, (kernel * kDTypes + index_of(dtype)) * 2 + (columns ? 1 : 0));
+}
+
+int64_t chunks_of(int64_t n) { return ceil_div(n, int64_t{kChunk}); }
+uint32_t last_of(int64_t n) { return static_cast<uint32_t>(n - (chunks_of(n) - 1) * int64_t{kChunk}); }
+
+// One pass, to a result for each row, or for each of its chunks.
+struct Pass {
+  int row;
+  uint32_t flags;  // without those that the view and the kernel decide
+  int64_t n;       // for the last step
+  const std::byte* centers;
+  std::byte* y;
+  int64_t result_bytes;
+  const Kernel* kernel;  // null: the row's own
+};
+
+void rows_pass(Gpu& gpu, const Pass& pass, const ReduceView& view, bool split) {
+  const int64_t chunks = chunks_of(view.n());
+  ReduceRowsArgs args{};
+  args.last = last_of(view.n());
+  args.chunks = divisor_of(static_cast<uint32_t>(chunks));
+  args.width_log2 = log2_up(std::min<int64_t>(kChunkThreads, ceil_div(view.n(), int64_t{kOwnLanes})));
+  args.groups_log2 = split ? 0 : std::min(log2_up(chunks), log2_up(kReduceGroups));
+  args.flags = pass.flags | (split ? kReduceSplit : 0) | (reduce_reverses(pass.row) ? kReduceReverses : 0);
+  if (view.dense_rows() && rows_in_packs(view.base, view.dtype, view.outer)) args.flags |= kReducePacks;
+  args.row = static_cast<uint32_t>(pass.row);
+  args.n = pass.n;
+  args.reduced = reduced_axes(view.reduced);
+  const int64_t per_row = split ? chunks : 1;
+  const int64_t in_block = kReduceThreads >> (args.width_log2 + args.groups_log2);
+  const int compute_bytes = bytes_of(compute_dtype(view.dtype));
+  for_each_part(view.outer, [&](const Nest<1>& part, const std::array<int64_t, 1>& offset, int64_t first) {
+    args.x = at(view.base, offset[0], view.dtype);
+    args.y = pass.y + first * per_row * pass.result_bytes;
+    args.centers = pass.centers == nullptr ? nullptr : pass.centers + first * compute_bytes;
+    args.outer = walk_of(part);
+    args.units = static_cast<uint32_t>(part.count * per_row);
+    const Kernel& kernel =
+        pass.kernel != nullptr ? *pass.kernel : kernel_of(gpu, pass.row, view.dtype, false);
+    gpu.launch(kernel, {{blocks_for(args.units, in_block), 1, 1}, kReduceThreads, 0}, args);
+  });
+}
+
+void columns_pass(Gpu& gpu, const Pass& pass, const ReduceView& view) {
+  const int64_t chunks = chunks_of(view.n());
+  const bool split = view.n() > 16;
+  const uint32_t own = own_columns(static_cast<uint32_t>(bytes_of(view.dtype)));
+  ReduceColumnsArgs args{};
+  args.columns = static_cast<uint32_t>(view.columns);
+  args.tiles = blocks_for(view.columns, int64_t{own} * (split ? int64_t{kColumnThreads} : kReduceThreads));
+  args.chunks = static_cast<uint32_t>(chunks);
+  args.last = last_of(view.n());
+  args.flags = pass.flags | (split ? kReduceSplit : 0) | (reduce_reverses(pass.row) ? kReduceReverses : 0);
+  const auto in_packs = [&](const Nest<1>& nest) {
+    for (int axis = 0; axis < nest.rank; ++axis)
+      if (nest.strides[0][static_cast<size_t>(axis)] % own != 0) return false;
+    return true;
+  };
+  if (reinterpret_cast<uintptr_t>(view.base) % 4 == 0 && view.columns % own == 0 && in_packs(view.outer) &&
+      in_packs(view.reduced))
+    args.flags |= kReducePacks;
+  args.row = static_cast<uint32_t>(pass.row);
+  args.n = pass.n;
+  args.reduced = reduced_axes(view.reduced);
+  const int compute_bytes = bytes_of(compute_dtype(view.dtype));
+  for_each_part(view.outer, [&](const Nest<1>& part, const std::array<int64_t, 1>& offset, int64_t first) {
+    args.x = at(view.base, offset[0], view.dtype);
+    args.y = pass.y + first * chunks * view.columns * pass.result_bytes;
+    args.centers = pass.centers == nullptr ? nullptr : pass.centers + first * view.columns * compute_bytes;
+    args.outer = walk_of(part);
+    const auto blocks = static_cast<uint32_t>(part.count * chunks * args.tiles);
+    gpu.launch(kernel_of(gpu, pass.row, view.dtype, true), {{blocks, 1, 1}, kReduceThreads, 0}, args);
+  });
+}
+
+// Whether a pass over chunks comes first: of columns with several, of rows too long for a block, and of rows
+// too few to fill the device.
+bool needs_more(const Gpu& gpu, const ReduceView& view) {
+  const int64_t chunks = chunks_of(view.n());
+  if (view.columns > 1) return chunks > 1;
+  return chunks > int64_t{kChunk} ||
+         (chunks > int64_t{kReduceGroups} && view.outer.count < 4 * int64_t{gpu.properties().units});
+}
+
+}  // namespace
+
+ReduceView::ReduceView(const Operand& x, uint32_t axes, int64_t least_columns)
+    : ReduceNest(*x.layout, axes, least_columns), base(x.data()), dtype(x.dtype) {
+  if (columns > kMostElements) static_cast<ReduceNest&>(*this) = ReduceNest(*x.layout, axes, INT64_MAX);
+}
+
+bool ReduceView::fits() const {
+  if (reduced.rank > kMostReducedAxes || (reduced.rank > 1 && n() > kMostElements)) return false;
+  return columns > 1 || outer.rank <= kMaxWalk;
+}
+
+ReducedAxes reduced_axes(const Nest<1>& reduced) {
+  ReducedAxes axes{};
+  axes.rank = reduced.rank;
+  for (int axis = 0; axis < reduced.rank; ++axis) {
+    const auto from = static_cast<size_t>(reduced.rank - 1 - axis);
+    if (reduced.rank > 1) axes.dims[axis] = divisor_of(static_cast<uint32_t>(reduced.dims[from]));
+    axes.strides[axis] = reduced.strides[0][from];
+  }
+  return axes;
+}
+
+bool rows_in_packs(const std::byte* base, DType dtype, const Nest<1>& outer) {
+  const int bytes = bytes_of(dtype);
+  const int pack = std::min<int>(16, static_cast<int>(kOwnLanes) * bytes);
+  if (reinterpret_cast<uintptr_t>(base) % static_cast<unsigned>(pack) != 0) return false;
+  for (int axis = 0; axis < outer.rank; ++axis)
+    if (outer.dims[static_cast<size_t>(axis)] > 1 &&
+        outer.strides[0][static_cast<size_t>(axis)] * bytes % pack != 0)
+      return false;
+  return true;
+}
+
+bool rounds_apart(const Gpu& gpu, const ReduceView& view) {
+  return compute_dtype(view.dtype) != view.dtype && needs_more(gpu, view);
+}
+
+void reduce_view(Gpu& gpu, ReduceOp op, const ReduceView& view, Finish finish, std::byte* y,
+                 const std::byte* centers, const Kernel* mapping) {
+  const int row = static_cast<int>(op);
+  const DType compute = compute_dtype(view.dtype);
+  const int64_t size = bytes_of(compute);
+  const Center center = kCenters[row];
+  const PoolScratch own_centers(gpu, center == NONE || centers != nullptr ? 0 : view.results() * size);
+  if (own_centers.data() != nullptr) {
+    reduce_view(gpu, static_cast<ReduceOp>(center), view, Finish::InCompute, own_centers.data());
+    centers = own_centers.data();
+  }
+  const bool wide = finish != Finish::InDType;
+  const uint32_t last_flags = (finish == Finish::None ? 0 : kReduceFinishes) | (wide ? kReduceWide : 0);
+  const auto one_pass = [&](const ReduceView& from, uint32_t flags, bool split, std::byte* to) {
+    const bool in_compute = (flags & kReduceWide) != 0;
+    const Pass pass{row,
+                    flags,
+                    view.n(),
+                    centers,
+                    to,
+                    in_compute ? size : bytes_of(from.dtype),
+                    (flags & kReduceMaps) != 0 ? mapping : nullptr};
+    if (from.columns > 1) {
+      columns_pass(gpu, pass, from);
+    } else {
+      rows_pass(gpu, pass, from, split);
+    }
+  };
+  if (!needs_more(gpu, view)) {
+    one_pass(view, last_flags | kReduceMaps, false, y);
+    return;
+  }
+  // Chunks' results are dense and of the compute dtype.
+  int64_t n = chunks_of(view.n());
+  const int64_t outer = view.outer.count;
+  PoolScratch partial(gpu, outer * n * view.columns * size);
+  one_pass(view, kReduceWide | kReduceMaps, true, partial.data());
+  ReduceView next(partial.data(), compute, outer, n, view.columns);
+  const PoolScratch shorter(gpu, needs_more(gpu, next) ? outer * chunks_of(n) * view.columns * size : 0);
+  std::byte* spare = shorter.data();
+  while (needs_more(gpu, next)) {
+    one_pass(next, kReduceWide, true, spare);
+    n = chunks_of(n);
+    std::byte* const used = const_cast<std::byte*>(next.base);
+    next = ReduceView(spare, compute, outer, n, view.columns);
+    spare = used;
+  }
+  one_pass(next, last_flags | kReduceWide, false, y);
+}
+
+void chunk_sums(Gpu& gpu, const ReduceView& rows, std::byte* y) {
+  const Pass pass{static_cast<int>(ReduceOp::Sum),
+                  kReduceWide | kReduceMaps,
+                  rows.n(),
+                  nullptr,
+                  y,
+                  bytes_of(compute_dtype(rows.dtype)),
+                  nullptr};
+  rows_pass(gpu, pass, rows, true);
+}
+
+}  // namespace beeswax::gpu

@@ -1,0 +1,159 @@
+// SPDX-License-Identifier: Apache-2.0
+// Softmax and norms: one pass over memory where a row fits the registers of a block, else sums first and then
+// a pass over elements.
+#include "backends/gpu/reduction.h"
+
+namespace beeswax::gpu {
+namespace {
+
+KernelTable::Name named(std::string_view kernel, size_t dtype, const char* operation, bool wide) {
+  if (!dtype_is_float(static_cast<DType>(dtype)) || (wide && static_cast<DType>(dtype) == DType::F64))
+    return {"", ""};
+  return {join_text(kernel, name_of(dtype)), operation};
+}
+// For each dtype: rows in a block, in a block of more threads, and elements after sums.
+KernelTable softmax_kernels(kDTypes * 4, [](size_t i) -> KernelTable::Name {
+  constexpr std::string_view kNames[] = {"softmax_", "softmax_wide_", "softmax_apply_", "softmax_sum_"};
+  return named(kNames[i % 4], i / 4, "softmax", i % 4 == 1);
+});
+KernelTable norm_kernels(kDTypes * 4, [](size_t i) -> KernelTable::Name {
+  constexpr std::string_view kNames[] = {"norm_", "norm_wide_", "norm_apply_"};
+  if (i % 4 == 3) return {"", ""};
+  return named(kNames[i % 4], i / 4, "norm", i % 4 == 1);
+});
+enum : size_t { kRows = 0, kWideRows = 1, kApply = 2, kSum = 3 };
+
+// x as rows of n neighbouring elements; where they are not, a copy of it in `out`, whose shape it has.
+struct RowsView {
+  const std::byte* x;
+  int64_t rows, n;
+  int64_t stride;  // elements from row to row
+
+  RowsView(GpuBackend& backend, const Operand& operand, int trailing, const Target& out) : x(operand.data()) {
+    const int rank = operand.layout->rank();
+    const uint32_t axes = ((1u << trailing) - 1u) << (rank - trailing);
+    const ReduceNest nest(*operand.layout, axes, INT64_MAX);
+    rows = nest.outer.count;
+    n = nest.n();
+    stride = nest.outer.strides[0][0];
+    if (nest.outer.rank == 1 && nest.dense_rows()) return;
+    backend.copy(operand, out);
+    x = out.data();
+    stride = n;
+  }
+};
+
+bool in_packs(const void* x, DType dtype) {
+  const unsigned pack = std::min(16u, kOwnLanes * static_cast<unsigned>(bytes_of(dtype)));
+  return reinterpret_cast<uintptr_t>(x) % pack == 0;
+}
+
+// A launch over all rows, in parts that fit one: launch(first row, rows).
+template <class Launch>
+void for_rows(int64_t rows, int64_t per_launch, const Launch& launch) {
+  for (int64_t first = 0; first < rows; first += per_launch)
+    launch(first, std::min(per_launch, rows - first));
+}
+
+// Rows in registers, if they fit.
+bool launch_rows(Gpu& gpu, KernelTable& table, const RowsView& view, DType dtype, std::byte* y,
+                 RowsArgs args) {
+  const bool packs = in_packs(view.x, dtype) && in_packs(y, dtype) && view.n % kOwnLanes == 0 &&
+                     (view.rows == 1 || view.stride % kOwnLanes == 0) && in_packs(args.weight, dtype) &&
+                     in_packs(args.bias, dtype);
+  const bool wide = view.n > most_in_row(kRowThreads);
+  if (wide && (!packs || dtype == DType::F64 || view.n > most_in_row(kWideRowThreads))) return false;
+  const int threads = wide ? kWideRowThreads : kRowThreads;
+  args.n = static_cast<uint32_t>(view.n);
+  args.width_log2 = log2_up(std::min<int64_t>(kChunkThreads, ceil_div(view.n, int64_t{kOwnLanes})));
+  args.groups_log2 = log2_up(ceil_div(view.n, int64_t{kChunk}));
+  args.flags |= packs ? kRowsPacks : 0;
+  args.x_row = view.stride;
+  const Kernel& kernel = table.get(gpu, index_of(dtype) * 4 + (wide ? kWideRows : kRows));
+  for_rows(view.rows, kMostElements, [&](int64_t first, int64_t rows) {
+    args.x = at(view.x, first * view.stride, dtype);
+    args.y = at(y, first * view.n, dtype);
+    args.rows = static_cast<uint32_t>(rows);
+    gpu.launch(kernel,
+               {{blocks_for(rows, threads >> (args.width_log2 + args.groups_log2)), 1, 1},
+                static_cast<uint32_t>(threads),
+                0},
+               args);
+  });
+  return true;
+}
+
+// y from x and what was found of its rows.
+void launch_apply(Gpu& gpu, KernelTable& table, const RowsView& view, DType dtype, std::byte* y,
+                  RowsApplyArgs args) {
+  const int64_t size = bytes_of(compute_dtype(dtype));
+  args.n = view.n;
+  args.x_row = view.stride;
+  args.tiles = blocks_for(view.n, int64_t{kMapThreads} * kStridedElements);
+  const auto* first_of = static_cast<const std::byte*>(args.first);
+  const auto* second_of = static_cast<const std::byte*>(args.second);
+  for_rows(view.rows, std::max<int64_t>(1, kMostElements / args.tiles), [&](int64_t first, int64_t rows) {
+    args.x = at(view.x, first * view.stride, dtype);
+    args.y = at(y, first * view.n, dtype);
+    args.first = first_of == nullptr ? nullptr : first_of + first * size;
+    args.second = second_of + first * size;
+    args.rows = static_cast<uint32_t>(rows);
+    gpu.launch(table.get(gpu, index_of(dtype) * 4 + kApply), {{args.rows * args.tiles, 1, 1}, kMapThreads, 0},
+               args);
+  });
+}
+
+ReduceView reduced_rows(const RowsView& view, DType dtype) {
+  ReduceView reduced(view.x, dtype, view.rows, view.n, 1);
+  reduced.outer.strides[0][0] = view.stride;
+  return reduced;
+}
+
+}  // namespace
+
+void GpuBackend::softmax(const Operand& x, int trailing, bool log, const Target& out) {
+  const RowsView view(*this, x, trailing, out);
+  RowsArgs args{};
+  args.flags = log ? kRowsSecond : 0;
+  if (launch_rows(gpu_, softmax_kernels, view, x.dtype, out.data(), args)) return;
+  const int64_t bytes = view.rows * bytes_of(compute_dtype(x.dtype));
+  const PoolScratch tops(gpu_, bytes), sums(gpu_, bytes);
+  const ReduceView reduced = reduced_rows(view, x.dtype);
+  reduce_view(gpu_, ReduceOp::Max, reduced, Finish::InCompute, tops.data());
+  reduce_view(gpu_, ReduceOp::Sum, reduced, Finish::None, sums.data(), tops.data(),
+              &softmax_kernels.get(gpu_, index_of(x.dtype) * 4 + kSum));
+  RowsApplyArgs apply{};
+  apply.first = tops.data();
+  apply.second = sums.data();
+  apply.flags = args.flags;
+  launch_apply(gpu_, softmax_kernels, view, x.dtype, out.data(), apply);
+}
+
+void GpuBackend::norm(NormKind kind, const Operand& x, const Operand& weight, const Operand& bias, double eps,
+                      const Target& out) {
+  const RowsView view(*this, x, weight.layout->rank(), out);
+  RowsArgs args{};
+  args.weight = weight.data();
+  args.bias = bias.storage == nullptr ? nullptr : bias.data();
+  args.eps = eps;
+  args.flags = kind == NormKind::Layer ? kRowsSecond : 0;
+  if (launch_rows(gpu_, norm_kernels, view, x.dtype, out.data(), args)) return;
+  const int64_t bytes = view.rows * bytes_of(compute_dtype(x.dtype));
+  const PoolScratch means(gpu_, kind == NormKind::Layer ? bytes : 0), squares(gpu_, bytes);
+  const ReduceView reduced = reduced_rows(view, x.dtype);
+  if (kind == NormKind::Layer) {
+    reduce_view(gpu_, ReduceOp::Mean, reduced, Finish::InCompute, means.data());
+    reduce_view(gpu_, ReduceOp::Var, reduced, Finish::None, squares.data(), means.data());
+  } else {
+    reduce_view(gpu_, ReduceOp::Norm, reduced, Finish::None, squares.data());
+  }
+  RowsApplyArgs apply{};
+  apply.weight = args.weight;
+  apply.bias = args.bias;
+  apply.first = means.data();
+  apply.second = squares.data();
+  apply.eps = eps;
+  launch_apply(gpu_, norm_kernels, view, x.dtype, out.data(), apply);
+}
+
+}  // namespace beeswax::gpu

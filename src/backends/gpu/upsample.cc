@@ -1,0 +1,56 @@
+// SPDX-License-Identifier: Apache-2.0
+// Upsampling: the places of both axes, then all outputs.
+#include "backends/gpu/planes.h"
+
+namespace beeswax::gpu {
+namespace {
+
+KernelTable axis_kernel(1, [](size_t) -> KernelTable::Name { return {"upsample_axis", "upsample"}; });
+KernelTable nearest_kernels(4, [](size_t i) -> KernelTable::Name {
+  return {join_text("upsample_nearest_", 1 << i), "upsample"};
+});
+KernelTable bilinear_kernels(kDTypes, [](size_t i) -> KernelTable::Name {
+  if (!dtype_is_float(static_cast<DType>(i))) return {"", ""};
+  return {join_text("upsample_bilinear_", name_of(i)), "upsample"};
+});
+
+void find_places(Gpu& gpu, UpsamplePlace* to, const UpsampleShape& s, int64_t in, int64_t out, double factor) {
+  UpsampleAxisArgs arguments{};
+  arguments.to = to;
+  arguments.in = static_cast<uint32_t>(in);
+  arguments.out = static_cast<uint32_t>(out);
+  arguments.bilinear = s.bilinear ? 1 : 0;
+  arguments.align_corners = s.align_corners ? 1 : 0;
+  const auto size_in = static_cast<double>(in), size_out = static_cast<double>(out);
+  arguments.scale = factor > 0 ? 1 / factor : size_in / size_out;
+  if (s.align_corners) arguments.scale = out > 1 ? (size_in - 1) / (size_out - 1) : 0;
+  gpu.launch(axis_kernel.get(gpu, 0), {{blocks_for(out, kMapThreads), 1, 1}, kMapThreads, 0}, arguments);
+}
+
+}  // namespace
+
+void GpuBackend::upsample(const UpsampleShape& s, const Operand& x, const Target& out) {
+  if (std::max({s.h_in, s.w_in, s.h_out, s.w_out}) > kMostElements)
+    fail(ErrorKind::TooLarge, "upsample", s.h_in, " by ", s.w_in, " to ", s.h_out, " by ", s.w_out);
+  const detail::Ref<Storage> places = scratch(static_cast<size_t>(s.h_out + s.w_out) * sizeof(UpsamplePlace));
+  auto* rows = reinterpret_cast<UpsamplePlace*>(places->data());
+  UpsamplePlace* columns = rows + s.h_out;
+  find_places(gpu_, rows, s, s.h_in, s.h_out, s.scale_h);
+  find_places(gpu_, columns, s, s.w_in, s.w_out, s.scale_w);
+  UpsampleArgs arguments{};
+  arguments.rows = rows;
+  arguments.columns = columns;
+  arguments.from = planes_of(*x.layout);
+  arguments.outputs = plane_outputs(s.channels, s.h_out, s.w_out);
+  const int64_t image = s.channels * s.h_out * s.w_out;
+  const Kernel& kernel = s.bilinear ? bilinear_kernels.get(gpu_, index_of(x.dtype))
+                                    : nearest_kernels.get(gpu_, size_index(x.dtype));
+  for_images("upsample", s.batch, image, [&](int64_t first, int64_t count) {
+    arguments.x = at(x.data(), first * x.layout->stride(0), x.dtype);
+    arguments.y = at(out.data(), first * image, out.dtype);
+    arguments.count = static_cast<uint32_t>(count);
+    gpu_.launch(kernel, {{blocks_for(count, kMapThreads), 1, 1}, kMapThreads, 0}, arguments);
+  });
+}
+
+}  // namespace beeswax::gpu

@@ -1,0 +1,162 @@
+// SPDX-License-Identifier: Apache-2.0
+// arg_reduce_<bytes> over rows, arg_reduce_<bytes>_columns, arg_reduce_join_<bytes> of keys. Elements become
+// unsigned keys in the order searched, NaN largest; the largest key at the lowest place wins, in whatever
+// order threads meet.
+//   floors: bytes of x over the memory's bandwidth
+#include "kernels/order.h"
+
+namespace beeswax::gpu {
+
+template <class U>
+struct KeyOf {
+  using Type = uint32_t;
+};
+template <>
+struct KeyOf<uint64_t> {
+  using Type = uint64_t;
+};
+
+template <class Key>
+struct Best {
+  Key key;
+  uint32_t place;
+  BW_DEVICE_MEMBER void meet(Key other, uint32_t at) {
+    const bool better = other > key || (other == key && at < place);
+    key = better ? other : key;
+    place = better ? at : place;
+  }
+};
+
+template <class U, class Key = typename KeyOf<U>::Type>
+BW_DEVICE Key key_of(U bits, const ArgReduceArgs& args) {
+  const U sign = static_cast<U>(args.sign);
+  const U magnitude = static_cast<U>(bits & ~sign);
+  U key = static_cast<U>(bits ^ sign);
+  if (args.is_float != 0) {
+    const U ordered = (bits & sign) != 0 ? static_cast<U>(~bits) : key;
+    key = magnitude == 0 ? sign : ordered;  // zeros of both signs are equal
+  }
+  key = static_cast<U>(key ^ static_cast<U>(args.flip));
+  return magnitude > static_cast<U>(args.largest_number) ? static_cast<U>(~U(0)) : key;
+}
+
+/// The best of `width` threads, a power of two; thread 0 of them has it. All threads of the block take part.
+template <class Key>
+BW_DEVICE void join_threads(Best<Key>& best, uint32_t width, Best<Key>* shared) {
+#pragma unroll
+  for (uint32_t half = kWave / 2; half > 0; half /= 2) {
+    if (half >= width) continue;
+    const Key key = shuffle_xor(best.key, half);
+    best.meet(key, shuffle_xor(best.place, half));
+  }
+  if (width <= kWave) return;
+  const uint32_t wave = thread() / kWave;
+  if (lane() == 0) shared[wave] = best;
+  barrier();
+  if ((thread() & (width - 1)) != 0) return;
+#pragma unroll 1
+  for (uint32_t w = 1; w < width / kWave; ++w) best.meet(shared[wave + w].key, shared[wave + w].place);
+}
+
+constexpr uint32_t kArgWaves = kArgThreads / kWave;
+
+template <class U, class Key = typename KeyOf<U>::Type>
+BW_DEVICE void search_rows(const ArgReduceArgs& args, Best<Key>* shared) {
+  const uint32_t width = 1u << args.width_log2;
+  const uint32_t unit =
+      block() * (static_cast<uint32_t>(kArgThreads) >> args.width_log2) + (thread() >> args.width_log2);
+  Best<Key> best = {0, 0xffffffffu};
+  if (unit < args.units) {
+    const uint32_t row = divide(unit, args.pieces);
+    const uint32_t begin = (unit - row * args.pieces.divisor) * args.piece;
+    const uint32_t count = args.n - begin < args.piece ? args.n - begin : args.piece;
+    const U* x = static_cast<const U*>(args.x) + row_offset(args.outer, row);
+    constexpr uint32_t kAtOnce = 8;
+    uint32_t i = thread() & (width - 1);
+#pragma unroll 1
+    for (; i + (kAtOnce - 1) * width < count; i += kAtOnce * width) {
+      U in[kAtOnce];
+#pragma unroll
+      for (uint32_t k = 0; k < kAtOnce; ++k) in[k] = x[offset_in_row(args.reduced, begin, i + k * width)];
+#pragma unroll
+      for (uint32_t k = 0; k < kAtOnce; ++k) best.meet(key_of(in[k], args), begin + i + k * width);
+    }
+#pragma unroll 1
+    for (; i < count; i += width)
+      best.meet(key_of(x[offset_in_row(args.reduced, begin, i)], args), begin + i);
+  }
+  join_threads(best, width, shared);
+  if (unit >= args.units || (thread() & (width - 1)) != 0) return;
+  args.places[unit] = best.place;
+  if (args.keys != nullptr) static_cast<Key*>(args.keys)[unit] = best.key;
+}
+
+template <class U, class Key = typename KeyOf<U>::Type>
+BW_DEVICE void search_columns(const ArgReduceArgs& args, Best<Key> (&shared)[kArgParts][kColumnThreads]) {
+  uint32_t unit = block();
+  const uint32_t tile = unit % args.tiles;
+  unit /= args.tiles;
+  const uint32_t across = thread() % kColumnThreads;
+  const uint32_t part = thread() / kColumnThreads;
+  const uint32_t column = tile * kColumnThreads + across;
+  const uint32_t row = divide(unit, args.pieces);
+  const uint32_t piece = unit - row * args.pieces.divisor;
+  const uint32_t begin = piece * args.piece;
+  const uint32_t count = args.n - begin < args.piece ? args.n - begin : args.piece;
+  Best<Key> best = {0, 0xffffffffu};
+  if (column < args.columns) {
+    const U* x = static_cast<const U*>(args.x) + row_offset(args.outer, row) + column;
+#pragma unroll 4
+    for (uint32_t i = part; i < count; i += kArgParts)
+      best.meet(key_of(x[offset_in_row(args.reduced, begin, i)], args), begin + i);
+  }
+  shared[part][across] = best;
+  barrier();
+  if (part != 0 || column >= args.columns) return;
+#pragma unroll 1
+  for (uint32_t p = 1; p < kArgParts; ++p) best.meet(shared[p][across].key, shared[p][across].place);
+  const int64_t to = (static_cast<int64_t>(row) * args.columns + column) * args.pieces.divisor + piece;
+  args.places[to] = best.place;
+  if (args.keys != nullptr) static_cast<Key*>(args.keys)[to] = best.key;
+}
+
+template <class Key>
+BW_DEVICE void join_pieces(const ArgJoinArgs& args, Best<Key>* shared) {
+  const uint32_t width = 1u << args.width_log2;
+  const uint32_t row =
+      block() * (static_cast<uint32_t>(kArgThreads) >> args.width_log2) + (thread() >> args.width_log2);
+  Best<Key> best = {0, 0xffffffffu};
+  if (row < args.rows) {
+    const int64_t first = static_cast<int64_t>(row) * args.pieces;
+    const Key* keys = static_cast<const Key*>(args.keys) + first;
+    const uint32_t* places = args.places + first;
+#pragma unroll 1
+    for (uint32_t i = thread() & (width - 1); i < args.pieces; i += width) best.meet(keys[i], places[i]);
+  }
+  join_threads(best, width, shared);
+  if (row < args.rows && (thread() & (width - 1)) == 0) args.y[row] = best.place;
+}
+
+#define BW_ARG_REDUCE_KERNEL(U, bytes)                                       \
+  BW_KERNEL(kArgThreads) arg_reduce_##bytes(ArgReduceArgs args) {            \
+    BW_SHARED static Best<KeyOf<U>::Type> shared[kArgWaves];                 \
+    search_rows<U>(args, shared);                                            \
+  }                                                                          \
+  BW_KERNEL(kArgThreads) arg_reduce_##bytes##_columns(ArgReduceArgs args) {  \
+    BW_SHARED static Best<KeyOf<U>::Type> shared[kArgParts][kColumnThreads]; \
+    search_columns<U>(args, shared);                                         \
+  }
+BW_ARG_REDUCE_KERNEL(uint8_t, 1)
+BW_ARG_REDUCE_KERNEL(uint16_t, 2)
+BW_ARG_REDUCE_KERNEL(uint32_t, 4)
+BW_ARG_REDUCE_KERNEL(uint64_t, 8)
+
+#define BW_ARG_JOIN_KERNEL(Key, bytes)                               \
+  BW_KERNEL(kArgThreads) arg_reduce_join_##bytes(ArgJoinArgs args) { \
+    BW_SHARED static Best<Key> shared[kArgWaves];                    \
+    join_pieces<Key>(args, shared);                                  \
+  }
+BW_ARG_JOIN_KERNEL(uint32_t, 4)
+BW_ARG_JOIN_KERNEL(uint64_t, 8)
+
+}  // namespace beeswax::gpu

@@ -1,0 +1,123 @@
+// SPDX-License-Identifier: Apache-2.0
+// cumsum_<dtype> along dense rows and cumsum_<dtype>_columns: sums in the compute type, each rounded where it
+// is written.
+//   floors: bytes of x and y over the memory's bandwidth
+#include "kernels/elements.h"
+#include "kernels/reduce_args.h"
+
+namespace beeswax::gpu {
+
+template <class S, class A = Compute<S>>
+BW_DEVICE void scan_rows(const ScanRowsArgs& args, A* shared) {
+  const uint32_t width = 1u << args.width_log2;
+  const uint32_t t = thread() & (width - 1);
+  const uint32_t together = width < kWave ? width : static_cast<uint32_t>(kWave);
+  const uint32_t place = lane() & (together - 1);
+  const uint32_t unit =
+      block() * (static_cast<uint32_t>(kScanThreads) >> args.width_log2) + (thread() >> args.width_log2);
+  const bool split = args.carries != nullptr;
+  const uint32_t row = split ? divide(unit, args.pieces) : unit;
+  const uint32_t piece = split ? unit - row * args.pieces.divisor : 0;
+  const int64_t begin = static_cast<int64_t>(piece) * kScanPiece;
+  const int64_t left = unit < args.units ? args.n - begin : 0;
+  const int64_t longest = split ? int64_t{kScanPiece} : args.n;
+  const int64_t count = left < longest ? left : longest;
+  const S* x = static_cast<const S*>(args.x) + (static_cast<int64_t>(row) * args.n + begin);
+  S* y = static_cast<S*>(args.y) + (static_cast<int64_t>(row) * args.n + begin);
+  using Own = Pack<S, kScanOwn>;
+  A carry = A(0);
+  if (piece > 0 && unit < args.units)
+    carry = static_cast<const A*>(
+        args.carries)[static_cast<int64_t>(row) * args.chunks + piece * (kScanPiece / kChunk) - 1];
+#pragma unroll 1
+  for (int64_t tile = 0; tile < longest;
+       tile += width * kScanOwn) {  // every thread of a block goes round as often
+    const int64_t at = tile + t * kScanOwn;
+    const bool whole = args.packs != 0 && at + kScanOwn <= count;
+    Own own = {};
+    if (whole) {
+      own = *reinterpret_cast<const Own*>(x + at);
+    } else {
+#pragma unroll
+      for (uint32_t k = 0; k < kScanOwn; ++k)
+        if (at + k < count) own.v[k] = x[at + k];
+    }
+    A sums[kScanOwn];
+    sums[0] = static_cast<A>(own.v[0]);
+#pragma unroll
+    for (uint32_t k = 1; k < kScanOwn; ++k) sums[k] = static_cast<A>(sums[k - 1] + static_cast<A>(own.v[k]));
+    // What threads before this one have, within the wave and then among waves.
+    A upto = sums[kScanOwn - 1];
+#pragma unroll
+    for (uint32_t step = 1; step < kWave; step *= 2) {
+      const A other = shuffle(upto, (lane() - step) % kWave);
+      if (step < together && place >= step) upto = static_cast<A>(other + upto);
+    }
+    const A left_of = shuffle(upto, (lane() - 1) % kWave);
+    A all = shuffle(upto, lane() | (together - 1));
+    A before = carry;
+    if (width > kWave) {
+      const uint32_t wave = thread() / kWave;
+      const uint32_t first = wave & ~(width / kWave - 1);
+      if (place == 0) shared[wave] = all;
+      barrier();
+      all = A(0);
+#pragma unroll 1
+      for (uint32_t w = first; w < first + width / kWave; ++w) {
+        if (w == wave) before = static_cast<A>(before + all);
+        all = static_cast<A>(all + shared[w]);
+      }
+      barrier();
+    }
+    if (place > 0) before = static_cast<A>(before + left_of);
+    carry = static_cast<A>(carry + all);
+#pragma unroll
+    for (uint32_t k = 0; k < kScanOwn; ++k) own.v[k] = static_cast<S>(static_cast<A>(before + sums[k]));
+    if (whole) {
+      *reinterpret_cast<Own*>(y + at) = own;
+    } else {
+#pragma unroll
+      for (uint32_t k = 0; k < kScanOwn; ++k)
+        if (at + k < count) y[at + k] = own.v[k];
+    }
+  }
+}
+
+template <class S, class A = Compute<S>>
+BW_DEVICE void scan_columns(const ScanColumnsArgs& args) {
+  const uint32_t unit = block() * kScanThreads + thread();
+  if (unit >= args.units) return;
+  const uint32_t outer = divide(unit, args.columns);
+  const int64_t columns = args.columns.divisor;
+  const int64_t first = outer * args.n * columns + (unit - outer * args.columns.divisor);
+  const S* x = static_cast<const S*>(args.x) + first;
+  S* y = static_cast<S*>(args.y) + first;
+  A sum = A(0);
+  int64_t i = 0;
+#pragma unroll 1
+  for (; i + kScanOwn <= args.n; i += kScanOwn) {
+    S in[kScanOwn];
+#pragma unroll
+    for (uint32_t k = 0; k < kScanOwn; ++k) in[k] = x[(i + k) * columns];
+#pragma unroll
+    for (uint32_t k = 0; k < kScanOwn; ++k) {
+      sum = static_cast<A>(sum + static_cast<A>(in[k]));
+      y[(i + k) * columns] = static_cast<S>(sum);
+    }
+  }
+#pragma unroll 1
+  for (; i < args.n; ++i) {
+    sum = static_cast<A>(sum + static_cast<A>(x[i * columns]));
+    y[i * columns] = static_cast<S>(sum);
+  }
+}
+
+#define BW_DTYPE(Name, name, ctype, ...)                          \
+  BW_KERNEL(kScanThreads) cumsum_##name(ScanRowsArgs args) {      \
+    BW_SHARED static Compute<ctype> shared[kScanThreads / kWave]; \
+    scan_rows<ctype>(args, shared);                               \
+  }                                                               \
+  BW_KERNEL(kScanThreads) cumsum_##name##_columns(ScanColumnsArgs args) { scan_columns<ctype>(args); }
+#include "tables/dtypes.def"
+
+}  // namespace beeswax::gpu

@@ -1,0 +1,53 @@
+// SPDX-License-Identifier: Apache-2.0
+// Pooling and upsampling: what their kernels are called with. Strides are in elements.
+#pragma once
+
+#include "kernels/args.h"
+
+namespace beeswax::gpu {
+
+/// Planes with any strides, channel within image.
+struct Planes {
+  int64_t image, channel, row, column;
+};
+/// An output's number -> column, row, channel, image.
+struct PlaneOutputs {
+  Divisor columns, rows, channels;
+};
+
+struct PoolArgs {
+  const void* x;
+  void* y;
+  uint32_t count;         // outputs of this launch
+  uint32_t average;       // or else the maximum
+  uint32_t rows, columns; // of a window
+  uint32_t row_step, column_step;
+  Divisor window_columns;
+  Planes from;
+  PlaneOutputs outputs;
+};
+/// Averages of floats over more elements are left to reductions, whose order they share.
+inline constexpr int kPoolWindow = 64;
+
+/// Where the outputs of one axis come from.
+struct UpsamplePlace {
+  uint32_t low, high;
+  double weight;  // of high
+};
+struct UpsampleAxisArgs {
+  UpsamplePlace* to;
+  uint32_t in, out;
+  uint32_t bilinear, align_corners;
+  double scale;
+};
+struct UpsampleArgs {
+  const void* x;
+  void* y;
+  uint32_t count;
+  const UpsamplePlace* rows;
+  const UpsamplePlace* columns;
+  Planes from;
+  PlaneOutputs outputs;
+};
+
+}  // namespace beeswax::gpu

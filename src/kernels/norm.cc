@@ -1,0 +1,72 @@
+// SPDX-License-Identifier: Apache-2.0
+// norm_<dtype>: RMS and layer norms of rows in registers, norm_wide_<dtype> of longer ones;
+// norm_apply_<dtype> for rows beyond.
+#include "kernels/rows.h"
+
+namespace beeswax::gpu {
+
+/// 1 / sqrt(mean + eps), of a sum of squares.
+template <class A>
+BW_DEVICE A norm_scale(A sum, int64_t n, double eps) {
+  return A(1) / m::sqrt(sum / static_cast<A>(n) + static_cast<A>(eps));
+}
+
+template <class S, int threads>
+BW_DEVICE void norm_rows(const RowsArgs& args, Compute<S> (&partials)[2][threads / kChunkThreads]) {
+  using A = Compute<S>;
+  RegisterRow<S, threads> rows(args);
+  const bool layer = (args.flags & kRowsSecond) != 0;
+  A mean = A(0);
+  if (layer)
+    mean = rows.template join<Add>(partials[0], [](A x) __attribute__((always_inline)) { return x; }) /
+           static_cast<A>(args.n);
+  const auto centered = [=](A x) __attribute__((always_inline)) { return layer ? x - mean : x; };
+  const A squares = rows.template join<Add>(partials[1], [&](A x) __attribute__((always_inline)) {
+    const A distance = centered(x);
+    return distance * distance;
+  });
+  const A scale = norm_scale(squares, args.n, args.eps);
+  const S* weight = static_cast<const S*>(args.weight) + (rows.count > 0 ? rows.begin : 0);
+  const S* bias = static_cast<const S*>(args.bias);
+  Pack<S, kOwnLanes> w, b;
+  rows.store(
+      [&](uint32_t i) __attribute__((always_inline)) {
+        rows.load(weight, i, w);
+        if (bias != nullptr) rows.load(bias + (weight - static_cast<const S*>(args.weight)), i, b);
+      },
+      [&](A x, uint32_t j) __attribute__((always_inline)) {
+        const A y = centered(x) * scale * static_cast<A>(w.v[j]);
+        return bias != nullptr ? y + static_cast<A>(b.v[j]) : y;
+      });
+}
+
+template <class S>
+BW_DEVICE void norm_apply(const RowsApplyArgs& args) {
+  using A = Compute<S>;
+  apply_rows<S>(args, [&](A x, uint32_t row, int64_t i) __attribute__((always_inline)) {
+    const A scale = norm_scale(static_cast<const A*>(args.second)[row], args.n, args.eps);
+    if (args.first != nullptr) x -= static_cast<const A*>(args.first)[row];
+    const A y = x * scale * static_cast<A>(static_cast<const S*>(args.weight)[i]);
+    return args.bias != nullptr ? y + static_cast<A>(static_cast<const S*>(args.bias)[i]) : y;
+  });
+}
+
+#define BW_NORM_IN(infix, threads, S, name)                           \
+  BW_KERNEL_OF_REGISTERS(threads) norm_##infix##name(RowsArgs args) { \
+    BW_SHARED static Compute<S> partials[2][threads / kChunkThreads]; \
+    norm_rows<S, threads>(args, partials);                            \
+  }
+#define BW_NORM(S, name)             \
+  BW_NORM_IN(, kRowThreads, S, name) \
+  BW_KERNEL(kMapThreads) norm_apply_##name(RowsApplyArgs args) { norm_apply<S>(args); }
+BW_NORM(float, f32)
+BW_NORM(double, f64)
+BW_NORM(f16, f16)
+BW_NORM(bf16, bf16)
+BW_NORM(f8e4m3, f8e4m3)
+BW_NORM_IN(wide_, kWideRowThreads, float, f32)
+BW_NORM_IN(wide_, kWideRowThreads, f16, f16)
+BW_NORM_IN(wide_, kWideRowThreads, bf16, bf16)
+BW_NORM_IN(wide_, kWideRowThreads, f8e4m3, f8e4m3)
+
+}  // namespace beeswax::gpu

@@ -1,0 +1,330 @@
+// SPDX-License-Identifier: Apache-2.0
+// Kernels of reduce.def: reduce_<method>_<dtype> over rows and reduce_<method>_<dtype>_columns over
+// neighbouring columns, in the documented order of sums. A file that includes this names its dtypes by
+// BW_REDUCE_KERNELS.
+//   floors: bytes of x over the memory's bandwidth; log_sum_exp: 30 operations an element over the ALU rate
+#pragma once
+
+#include "kernels/order.h"
+#include "kernels/reduce_table.h"
+
+namespace beeswax::gpu {
+
+enum class ReduceDTypes { Number, Float };
+enum ReduceRow : int {
+#define BW_REDUCE(Name, ...) k##Name##Row,
+#include "tables/reduce.def"
+};
+#define BW_REDUCE(Name, method, dtypes, center, map_, combine_, final_, ...)    \
+  struct Name##Reduce {                                                         \
+    static constexpr int kKernel = k##Name##Row;                                \
+    static constexpr bool kMaps = !same_text(#map_, "x");                       \
+    static constexpr bool kHasCenter = !same_text(#center, "NONE");             \
+    static constexpr bool kAdds = same_text(#combine_, "a + b");                \
+    static constexpr bool kLargest = same_text(#combine_, kMaximumText);        \
+    static constexpr bool kHeavy = kMaps && kHasCenter;                         \
+    template <class A>                                                          \
+    BW_DEVICE_MEMBER static A map([[maybe_unused]] A x, [[maybe_unused]] A c) { \
+      return static_cast<A>(map_);                                              \
+    }                                                                           \
+    template <class A>                                                          \
+    BW_DEVICE_MEMBER static A combine(A a, A b) {                               \
+      return static_cast<A>(combine_);                                          \
+    }                                                                           \
+    template <class A>                                                          \
+    BW_DEVICE_MEMBER static A none() {                                          \
+      static_assert(kAdds || kLargest);                                         \
+      if constexpr (kAdds) {                                                    \
+        return Add::none<A>();                                                  \
+      } else if constexpr (m::Floating<A>) {                                    \
+        return -m::infinity<A>();                                               \
+      } else {                                                                  \
+        return m::Int<A>::kMin;                                                 \
+      }                                                                         \
+    }                                                                           \
+  };
+#include "tables/reduce.def"
+
+#define BW_REDUCE(Name, method, dtypes, center, map, combine, final_, ...)            \
+  template <int kernel, class A>                                                      \
+  BW_DEVICE A finish_##method(A a, [[maybe_unused]] A n, [[maybe_unused]] A c) {      \
+    if constexpr (reduce_kernel(k##Name##Row) == kernel &&                            \
+                  (m::Floating<A> || ReduceDTypes::dtypes == ReduceDTypes::Number)) { \
+      return static_cast<A>(final_);                                                  \
+    } else {                                                                          \
+      return a;                                                                       \
+    }                                                                                 \
+  }
+#include "tables/reduce.def"
+/// The last step of `row`, one of those that `kernel` serves.
+template <int kernel, class A>
+BW_DEVICE A reduce_finish(uint32_t row, A a, A n, A c) {
+#define BW_REDUCE(Name, method, ...) \
+  if (row == k##Name##Row) return finish_##method<kernel, A>(a, n, c);
+#include "tables/reduce.def"
+  return a;
+}
+
+/// -x or ~x where a maximum is to be a minimum.
+template <class A>
+BW_DEVICE A reversed(A x, uint32_t flags) {
+  if ((flags & kReduceReverses) == 0) return x;
+  if constexpr (m::Floating<A>) {
+    return -x;
+  } else {
+    return static_cast<A>(~x);
+  }
+}
+
+/// An element as it is combined.
+template <class Row, class S, class A = Compute<S>>
+BW_DEVICE A reduce_value(S element, A center, uint32_t flags) {
+  const A x = static_cast<A>(element);
+  if constexpr (Row::kLargest && !Row::kMaps) {
+    return reversed(x, flags);
+  } else if constexpr (!Row::kMaps) {
+    return x;
+  } else if constexpr (__is_same(A, S)) {
+    return (flags & kReduceMaps) != 0 ? Row::map(x, center) : x;
+  } else {
+    return Row::map(x, center);
+  }
+}
+
+/// The result of one chunk of `count` elements; thread t of `width`. `first` is the chunk's first element.
+template <class Row, class S, class A = Compute<S>>
+BW_DEVICE A reduce_chunk(const S* row, const ReduceRowsArgs& args, uint32_t first, uint32_t count, uint32_t t,
+                         uint32_t width, A center) {
+  A v[kOwnLanes];
+#pragma unroll
+  for (A& lane : v) lane = Row::template none<A>();
+  const uint32_t flags = args.flags;
+  if ((flags & kReducePacks) != 0) {
+    using Own = Pack<S, kOwnLanes>;
+    const S* x = row + (static_cast<int64_t>(first) + t * kOwnLanes);
+    const uint32_t whole = count / kLanes;
+    constexpr uint32_t kStripes = kChunk / kLanes;
+    const auto take = [&](const Own& in) __attribute__((always_inline)) {
+#pragma unroll
+      for (uint32_t j = 0; j < kOwnLanes; ++j)
+        v[j] = Row::combine(v[j], reduce_value<Row, S>(in.v[j], center, flags));
+    };
+    if (!Row::kHeavy && whole == kStripes) {
+      Own in[kStripes];
+#pragma unroll
+      for (uint32_t s = 0; s < kStripes; ++s) in[s] = *reinterpret_cast<const Own*>(x + s * kLanes);
+#pragma unroll
+      for (uint32_t s = 0; s < kStripes; ++s) take(in[s]);
+    } else {
+#pragma unroll 1
+      for (uint32_t s = 0; s < whole; ++s) take(*reinterpret_cast<const Own*>(x + s * kLanes));
+    }
+    x += whole * kLanes;
+    const uint32_t at = whole * kLanes + t * kOwnLanes;
+#pragma unroll
+    for (uint32_t j = 0; j < kOwnLanes; ++j)
+      if (at + j < count) v[j] = Row::combine(v[j], reduce_value<Row, S>(x[j], center, flags));
+    return join_packed<Row>(v, width);
+  }
+  // Neighbouring threads take neighbouring lanes.
+#pragma unroll 1
+  for (uint32_t i = t; i < count; i += kLanes) {
+#pragma unroll
+    for (uint32_t j = 0; j < kOwnLanes; ++j)
+      if (i + j * width < count)
+        v[j] = Row::combine(v[j], reduce_value<Row, S>(row[offset_in_row(args.reduced, first, i + j * width)],
+                                                       center, flags));
+  }
+  return join_spread<Row>(v, width);
+}
+
+template <int kernel, class S, class A = Compute<S>>
+BW_DEVICE void write_result(void* y, int64_t at, A value, A center, int64_t n, uint32_t finish,
+                            uint32_t flags) {
+  if (same_text(kReduceTexts[kernel].combine, kMaximumText)) value = reversed(value, flags);
+  if ((flags & kReduceFinishes) != 0)
+    value = reduce_finish<kernel, A>(finish, value, static_cast<A>(n), center);
+  if (__is_same(A, S) || (flags & kReduceWide) != 0) {
+    static_cast<A*>(y)[at] = value;
+  } else {
+    static_cast<S*>(y)[at] = static_cast<S>(value);
+  }
+}
+
+template <class Row, class S, class A = Compute<S>>
+BW_DEVICE void reduce_rows(const ReduceRowsArgs& args, A* partials) {
+  const uint32_t width = 1u << args.width_log2;
+  const uint32_t groups = 1u << args.groups_log2;
+  const uint32_t t = thread() & (width - 1);
+  const uint32_t group = thread() >> args.width_log2;
+  const uint32_t slot = group >> args.groups_log2;
+  const uint32_t member = group & (groups - 1);
+  const uint32_t unit =
+      block() * (static_cast<uint32_t>(kReduceThreads) >> (args.width_log2 + args.groups_log2)) + slot;
+  const bool exists = unit < args.units;
+  const uint32_t chunks = args.chunks.divisor;
+  const bool split = (args.flags & kReduceSplit) != 0;
+  const uint32_t row = split ? divide(unit, args.chunks) : unit;
+  const S* x = static_cast<const S*>(args.x);
+  A center = A(0);
+  if (exists) {
+    x += row_offset(args.outer, row);
+    if (Row::kHasCenter && args.centers != nullptr) center = static_cast<const A*>(args.centers)[row];
+  }
+  const uint32_t start = split ? unit - row * chunks : 0;
+  const uint32_t end = split ? start + 1 : chunks;
+  const bool joins = !split && chunks > 1;
+  A value = Row::template none<A>();
+#pragma unroll 1
+  for (uint32_t c = start; c < end; c += groups) {  // every thread of a block goes round as often
+    const uint32_t chunk = c + member;
+    const uint32_t count = !exists || chunk >= end ? 0 : chunk + 1 == chunks ? args.last : kChunk;
+    value = reduce_chunk<Row, S>(x, args, chunk * kChunk, count, t, width, center);
+    if (joins && t == 0 && count > 0) partials[slot * chunks + chunk] = value;
+  }
+  if (joins) {
+    barrier();
+    value = join_partials<Row>(partials + slot * chunks, member == 0 && exists ? chunks : 0, t);
+  }
+  if (exists && t == 0 && member == 0)
+    write_result<Row::kKernel, S>(args.y, unit, value, center, args.n, args.row, args.flags);
+}
+
+/// Eight lanes b, b + 8, ... of neighbouring columns, joined.
+template <class Row, class S, uint32_t own, class A = Compute<S>>
+BW_DEVICE void reduce_leaf(const S* x, const ReduceColumnsArgs& args, uint32_t first, uint32_t count,
+                           uint32_t b, uint32_t some, const A (&centers)[own], A (&out)[own]) {
+  constexpr uint32_t kParts = 8;
+  A sums[kParts][own];
+#pragma unroll
+  for (uint32_t u = 0; u < kParts; ++u)
+    for (uint32_t k = 0; k < own; ++k) sums[u][k] = Row::template none<A>();
+#pragma unroll 1
+  for (uint32_t i = b; i < count; i += kLanes) {
+#pragma unroll
+    for (uint32_t u = 0; u < kParts; ++u) {
+      if (i + u * kParts >= count) continue;
+      const S* from = x + offset_in_row(args.reduced, first, i + u * kParts);
+      Pack<S, own> in;
+      if (own == 1 || (args.flags & kReducePacks) != 0) {
+        in = *reinterpret_cast<const Pack<S, own>*>(from);
+      } else {
+#pragma unroll
+        for (uint32_t k = 0; k < own; ++k) in.v[k] = from[k < some ? k : 0];
+      }
+#pragma unroll
+      for (uint32_t k = 0; k < own; ++k)
+        sums[u][k] = Row::combine(sums[u][k], reduce_value<Row, S>(in.v[k], centers[k], args.flags));
+    }
+  }
+#pragma unroll
+  for (uint32_t half = kParts / 2; half > 0; half /= 2)
+    for (uint32_t u = 0; u < half; ++u)
+      for (uint32_t k = 0; k < own; ++k) sums[u][k] = Row::combine(sums[u][k], sums[u + half][k]);
+#pragma unroll
+  for (uint32_t k = 0; k < own; ++k) out[k] = sums[0][k];
+}
+
+/// Columns: either a thread has all lanes of its columns, or eight threads share them out, lanes of one
+/// remainder by 8 each, and one of them joins what they got.
+template <class Row, class S, uint32_t own = own_columns(sizeof(S)), class A = Compute<S>>
+BW_DEVICE void reduce_columns(const ReduceColumnsArgs& args, A (&shared)[8][kColumnThreads * own]) {
+  const bool split = (args.flags & kReduceSplit) != 0;
+  const uint32_t across = split ? thread() % kColumnThreads : thread();
+  const uint32_t part = thread() / kColumnThreads;
+  uint32_t index = block();
+  const uint32_t tile = index % args.tiles;
+  index /= args.tiles;
+  const uint32_t chunk = index % args.chunks;
+  const uint32_t row = index / args.chunks;
+  const uint32_t column = (tile * (split ? kColumnThreads : kReduceThreads) + across) * own;
+  const uint32_t some = column < args.columns ? args.columns - column : 0;
+  const uint32_t count = some == 0 ? 0 : chunk + 1 == args.chunks ? args.last : kChunk;
+  const S* x = static_cast<const S*>(args.x);
+  A centers[own];
+#pragma unroll
+  for (A& c : centers) c = A(0);
+  if (some > 0) {
+    x += row_offset(args.outer, row) + column;
+    if (Row::kHasCenter && args.centers != nullptr) {
+#pragma unroll
+      for (uint32_t k = 0; k < own; ++k)
+        if (k < some)
+          centers[k] =
+              static_cast<const A*>(args.centers)[static_cast<int64_t>(row) * args.columns + column + k];
+    }
+  }
+  // Remainders in the order 0 4 2 6 1 5 3 7, so that two neighbours, then two pairs, then two fours are
+  // joined.
+  A one[own], two[own], four[own], sum[own];
+#pragma unroll
+  for (uint32_t k = 0; k < own; ++k) one[k] = two[k] = four[k] = Row::template none<A>();
+  const uint32_t end = split ? part + 1 : 8;
+#pragma unroll 1
+  for (uint32_t place = split ? part : 0; place < end; ++place) {
+    const uint32_t b = ((place & 1) << 2) | (place & 2) | (place >> 2);
+    reduce_leaf<Row, S, own>(x, args, chunk * kChunk, count, b, some, centers, sum);
+#pragma unroll
+    for (uint32_t k = 0; k < own; ++k) {
+      if (split) {
+        shared[b][across * own + k] = sum[k];
+        continue;
+      }
+      const A pair = Row::combine(one[k], sum[k]);
+      const A fours = Row::combine(two[k], pair);
+      if (place % 2 == 0) one[k] = sum[k];
+      if (place % 4 == 1) two[k] = pair;
+      sum[k] = Row::combine(four[k], fours);  // the whole, at last
+      if (place == 3) four[k] = fours;
+    }
+  }
+  if (split) {
+    barrier();
+    if (part != 0) return;
+#pragma unroll
+    for (uint32_t k = 0; k < own; ++k) {
+      const auto at = [&](uint32_t b) __attribute__((always_inline)) { return shared[b][across * own + k]; };
+      const A even = Row::combine(Row::combine(at(0), at(4)), Row::combine(at(2), at(6)));
+      sum[k] = Row::combine(even, Row::combine(Row::combine(at(1), at(5)), Row::combine(at(3), at(7))));
+    }
+  }
+  const int64_t to = (static_cast<int64_t>(row) * args.chunks + chunk) * args.columns + column;
+#pragma unroll
+  for (uint32_t k = 0; k < own; ++k)
+    if (k < some)
+      write_result<Row::kKernel, S>(args.y, to + k, sum[k], centers[k], args.n, args.row, args.flags);
+}
+
+}  // namespace beeswax::gpu
+
+#define BW_REDUCE_KERNEL(Name, method, S, name)                                              \
+  BW_KERNEL_OF_REGISTERS(beeswax::gpu::kReduceThreads)                                       \
+  reduce_##method##_##name(beeswax::gpu::ReduceRowsArgs args) {                              \
+    BW_SHARED static beeswax::gpu::Compute<S> partials[beeswax::gpu::kChunk];                \
+    beeswax::gpu::reduce_rows<beeswax::gpu::Name##Reduce, S>(args, partials);                \
+  }                                                                                          \
+  BW_KERNEL_OF_REGISTERS(beeswax::gpu::kReduceThreads)                                       \
+  reduce_##method##_##name##_columns(beeswax::gpu::ReduceColumnsArgs args) {                 \
+    constexpr uint32_t own = beeswax::gpu::own_columns(sizeof(S));                           \
+    BW_SHARED static beeswax::gpu::Compute<S> shared[8][beeswax::gpu::kColumnThreads * own]; \
+    beeswax::gpu::reduce_columns<beeswax::gpu::Name##Reduce, S, own>(args, shared);          \
+  }
+#define BW_REDUCE_KERNELS(S, name)    \
+  BW_REDUCE_KERNEL(Sum, sum, S, name) \
+  BW_REDUCE_KERNEL(Max, max, S, name)
+#define BW_REDUCE_FLOAT_KERNELS(S, name) \
+  BW_REDUCE_KERNELS(S, name)             \
+  BW_REDUCE_KERNEL(Norm, norm, S, name)  \
+  BW_REDUCE_KERNEL(Var, var, S, name)    \
+  BW_REDUCE_KERNEL(LogSumExp, log_sum_exp, S, name)
+
+namespace beeswax::gpu {
+/// The kernels above serve every row.
+constexpr bool has_kernel(int row) {
+  const int kernel = reduce_kernel(row);
+  return kernel == kSumRow || kernel == kMaxRow || kernel == kNormRow || kernel == kVarRow ||
+         kernel == kLogSumExpRow;
+}
+#define BW_REDUCE(Name, ...) static_assert(has_kernel(k##Name##Row));
+#include "tables/reduce.def"
+}  // namespace beeswax::gpu

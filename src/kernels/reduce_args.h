@@ -1,0 +1,164 @@
+// SPDX-License-Identifier: Apache-2.0
+// What kernels of reductions, softmax, norms and running sums are called with, and the shapes of their
+// blocks.
+#pragma once
+
+#include "kernels/args.h"
+
+namespace beeswax::gpu {
+
+// The order of sums (docs/numerics.md): chunks of 512 elements, element i in lane i mod 64.
+inline constexpr uint32_t kChunk = 512;
+inline constexpr uint32_t kLanes = 64;
+/// Neighbouring lanes that one thread adds up, and the threads of a whole chunk.
+inline constexpr uint32_t kOwnLanes = 4;
+inline constexpr uint32_t kChunkThreads = kLanes / kOwnLanes;
+
+inline constexpr int kReduceThreads = 256;
+inline constexpr uint32_t kReduceGroups = kReduceThreads / kChunkThreads;
+/// Columns of packs side by side in a block: as many threads as one part of the lanes has where lanes are
+/// shared out.
+inline constexpr uint32_t kColumnThreads = 32;
+/// Neighbouring columns of one thread: up to four bytes.
+constexpr uint32_t own_columns(uint32_t bytes) { return bytes >= 4 ? 1 : 4 / bytes; }
+
+/// How a row's elements lie: axes innermost first. Views with more axes are copied first.
+inline constexpr int kMostReducedAxes = 3;
+struct ReducedAxes {
+  int32_t rank;
+  Divisor dims[kMostReducedAxes];
+  int64_t strides[kMostReducedAxes];
+};
+
+// Flags of a pass.
+inline constexpr uint32_t kReduceMaps = 1;  // elements are mapped: not those of a pass over chunks' results
+inline constexpr uint32_t kReduceFinishes = 2;   // the row's last step is made
+inline constexpr uint32_t kReduceWide = 4;       // results are of the compute type
+inline constexpr uint32_t kReducePacks = 8;      // every row begins where packs do
+inline constexpr uint32_t kReduceReverses = 32;  // elements and results are reversed: a minimum
+inline constexpr uint32_t kReduceSplit = 16;     // rows: each unit is a chunk; columns: lanes are shared out
+
+/// Rows to one result each. A chunk has 2^width_log2 threads, a row 2^groups_log2 of such groups.
+struct ReduceRowsArgs {
+  const void* x;
+  void* y;
+  const void* centers;  // of the compute type; null where the operation has none
+  uint32_t units;       // rows; chunks of rows where split
+  uint32_t last;        // elements of a row's last chunk
+  Divisor chunks;       // of a row
+  uint32_t width_log2, groups_log2;
+  uint32_t flags;
+  uint32_t row;  // of the table: whose last step is made
+  int64_t n;     // elements of a row, for the last step
+  Walk<1> outer;
+  ReducedAxes reduced;
+};
+
+/// Columns that lie side by side, to one result for each; result (row, chunk, column) is at
+/// y[(row * chunks + chunk) * columns + column].
+struct ReduceColumnsArgs {
+  const void* x;
+  void* y;
+  const void* centers;
+  uint32_t columns, tiles;
+  uint32_t chunks, last;
+  uint32_t flags;
+  uint32_t row;  // of the table: whose last step is made
+  int64_t n;
+  Walk<1> outer;
+  ReducedAxes reduced;
+};
+
+inline constexpr int kArgThreads = 256;
+inline constexpr uint32_t kArgParts = kArgThreads / kColumnThreads;  // that share out a column
+
+/// argmax and argmin: a key of an element's bits, and of the largest keys the one that comes first. A row is
+/// cut into pieces; where there are several, the best of each goes to `keys` (4 bytes, or 8 for 8-byte
+/// elements) and `places`, result (row, column, piece).
+struct ArgReduceArgs {
+  const void* x;
+  uint32_t* places;
+  void* keys;      // null: no more than places are wanted
+  uint32_t units;  // rows times pieces
+  Divisor pieces;
+  uint32_t piece, n;    // elements of a piece and of a row
+  uint32_t width_log2;  // threads of a piece; rows only
+  uint32_t columns, tiles;
+  uint32_t is_float;
+  uint64_t sign, flip, largest_number;  // magnitudes above it are NaN
+  Walk<1> outer;
+  ReducedAxes reduced;
+};
+/// The best of `pieces` keys in a row for each of `rows` results.
+struct ArgJoinArgs {
+  const void* keys;
+  const uint32_t* places;
+  uint32_t* y;
+  uint32_t rows, pieces;
+  uint32_t width_log2;
+};
+
+// Softmax and norms keep rows in registers: a chunk of a row in each group of kChunkThreads.
+inline constexpr int kRowThreads = 256;
+inline constexpr int kWideRowThreads = 1024;  // for elements that are computed in 4 bytes
+constexpr uint32_t most_in_row(int threads) {
+  return static_cast<uint32_t>(threads) / kChunkThreads * kChunk;
+}
+
+inline constexpr uint32_t kRowsPacks = 1;   // rows begin, and end, where packs do
+inline constexpr uint32_t kRowsSecond = 2;  // the logarithm of the softmax; the layer norm
+/// Rows of n elements, each of which 2^groups_log2 groups of 2^width_log2 threads make.
+struct RowsArgs {
+  const void* x;
+  void* y;
+  const void* weight;  // norms; bias may be null
+  const void* bias;
+  uint32_t rows, n;
+  uint32_t width_log2, groups_log2;
+  uint32_t flags;
+  uint32_t zero;
+  int64_t x_row;  // elements from row to row; those of y are dense
+  double eps;
+};
+/// The same for rows of any length, from what reductions found of each: an element at a time. `first` is the
+/// maximum or the mean, `second` the sum of the terms or of the squares; both in the compute type.
+struct RowsApplyArgs {
+  const void* x;
+  void* y;
+  const void* weight;
+  const void* bias;
+  const void* first;
+  const void* second;
+  uint32_t rows, tiles;
+  uint32_t flags;
+  int64_t n, x_row;
+  double eps;
+};
+
+// Running sums.
+inline constexpr int kScanThreads = 256;
+inline constexpr uint32_t kScanOwn = 8;                              // neighbouring elements of a thread
+inline constexpr uint32_t kScanPiece = 2 * kScanThreads * kScanOwn;  // of a row that several blocks share
+/// Dense rows; where `carries` is given, a unit is a piece of kScanPiece elements, and carries[row * chunks +
+/// c] is the sum of the row up to and with its chunk c of kChunk elements.
+struct ScanRowsArgs {
+  const void* x;
+  void* y;
+  const void* carries;
+  uint32_t units;
+  Divisor pieces;
+  uint32_t chunks;
+  uint32_t width_log2;
+  uint32_t packs;
+  int64_t n;
+};
+/// A thread adds down a column: of `columns` neighbours in each of the outer blocks of n.
+struct ScanColumnsArgs {
+  const void* x;
+  void* y;
+  uint32_t units;  // columns of all outer blocks
+  Divisor columns;
+  int64_t n;
+};
+
+}  // namespace beeswax::gpu

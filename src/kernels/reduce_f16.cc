@@ -1,0 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "kernels/reduce.h"
+
+BW_REDUCE_FLOAT_KERNELS(beeswax::f16, f16)
