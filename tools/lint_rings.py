@@ -57,7 +57,8 @@ def ring_of(path):
     parts = path.split("/")
     if path == "include/beeswax.h":
         return "c-header"
-    if path in ("include/beeswax/portable.h", "include/beeswax/half.h", "src/core/philox.h") or path.startswith("src/core/math/"):
+    if path in ("include/beeswax/portable.h", "include/beeswax/half.h", "src/core/philox.h",
+                "src/core/random_numbers.h") or path.startswith("src/core/math/"):
         return "math"
     if parts[0] == "include":
         return "core"

@@ -4,12 +4,16 @@
 
 #include "kernels/gpu.h"
 
-/// After BW_KERNEL: a kernel that needs many registers names its block size again, since AMD's compiler does
-/// not take the launch bounds.
+/// As BW_KERNEL, for kernels to which registers matter: `blocks` of them are to fit a multiprocessor at once,
+/// and the compiler spends the registers that this leaves on loads in flight.
 #if BW_AMD
-#define BW_ONLY_THREADS(threads) __attribute__((amdgpu_flat_work_group_size(1, threads)))
+#define BW_KERNEL_OF(threads, blocks)                                                         \
+  extern "C" __attribute__((global)) __attribute__((amdgpu_flat_work_group_size(1, threads))) \
+  __attribute__((used)) void
 #else
-#define BW_ONLY_THREADS(threads)
+#define BW_KERNEL_OF(threads, blocks)                                                \
+  extern "C" __attribute__((global)) __attribute__((launch_bounds(threads, blocks))) \
+  __attribute__((used)) void
 #endif
 
 namespace beeswax::gpu {
@@ -31,6 +35,11 @@ BW_DEVICE uint32_t hidden_uniform(uint32_t value) {
 #else
   return hidden(value);
 #endif
+}
+
+/// A half as a float by the hardware: exact, but a NaN may change.
+BW_DEVICE float widen_half(uint32_t half) {
+  return static_cast<float>(__builtin_bit_cast(_Float16, static_cast<uint16_t>(half)));
 }
 
 /// c plus the sum of the products of four signed bytes.
@@ -67,15 +76,15 @@ BW_DEVICE void load_words_at_even(const void* from, uint32_t (&to)[n]) {
 #if BW_AMD
   __builtin_memcpy(to, from, 4 * n);
 #else
-  const auto address = reinterpret_cast<uintptr_t>(from);
-  const auto odd = static_cast<uint32_t>(address & 2);
-  const auto* words = reinterpret_cast<const uint32_t*>(address - odd);
+  const auto odd = static_cast<uint32_t>(reinterpret_cast<uintptr_t>(from) & 2);
+  const char* bytes = static_cast<const char*>(from);
+  const auto* words = reinterpret_cast<const uint32_t*>(bytes - odd);
   uint32_t low = words[0];
 #pragma unroll
   for (int i = 0; i < n; ++i) {
     // Where the address is that of a word, the word past the end is not touched.
     const uint32_t high =
-        i + 1 < n ? words[i + 1] : *reinterpret_cast<const uint32_t*>(address + 4 * n - 4 + odd);
+        i + 1 < n ? words[i + 1] : *reinterpret_cast<const uint32_t*>(bytes + (4 * n - 4) + odd);
     to[i] = shift_right(low, high, 8 * odd);
     low = high;
   }
@@ -88,9 +97,8 @@ BW_DEVICE void load_half_and_words(const void* from, uint16_t& half, uint32_t (&
   __builtin_memcpy(&half, from, 2);
   __builtin_memcpy(to, static_cast<const char*>(from) + 2, 4 * n);
 #else
-  const auto address = reinterpret_cast<uintptr_t>(from);
-  const auto odd = static_cast<uint32_t>(address & 2);
-  const auto* words = reinterpret_cast<const uint32_t*>(address - odd);
+  const auto odd = static_cast<uint32_t>(reinterpret_cast<uintptr_t>(from) & 2);
+  const auto* words = reinterpret_cast<const uint32_t*>(static_cast<const char*>(from) - odd);
   uint32_t low = words[0];
   half = static_cast<uint16_t>(low >> (8 * odd));
 #pragma unroll

@@ -234,8 +234,7 @@ BW_DEVICE void quantized_matmul(const QuantizedMatmulArgs& args) {
 }  // namespace beeswax::gpu
 
 #define BW_QUANTIZED_MATMUL(Name, name)                             \
-  BW_KERNEL(beeswax::gpu::kQuantMatmulThreads)                      \
-  BW_ONLY_THREADS(beeswax::gpu::kQuantMatmulThreads)                \
+  BW_KERNEL_OF(beeswax::gpu::kQuantMatmulThreads, 1)                \
   quantized_matmul_##name(beeswax::gpu::QuantizedMatmulArgs args) { \
     beeswax::gpu::quantized_matmul<beeswax::quant::Name>(args);     \
   }

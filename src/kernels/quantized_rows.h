@@ -91,11 +91,12 @@ BW_DEVICE void quantized_rows(const QuantizedMatmulArgs& args) {
 
 }  // namespace beeswax::gpu
 
-#define BW_QUANTIZED_ROWS(Name, name)                                                                     \
-  BW_KERNEL(beeswax::gpu::kMatVecThreads)                                                                 \
-  quantized_rows_##name##_1(beeswax::gpu::QuantizedMatmulArgs args) {                                     \
-    beeswax::gpu::quantized_rows<beeswax::quant::Name, 1>(args);                                          \
-  }                                                                                                       \
-  BW_KERNEL(beeswax::gpu::kMatVecThreads) quantized_rows_##name(beeswax::gpu::QuantizedMatmulArgs args) { \
-    beeswax::gpu::quantized_rows<beeswax::quant::Name, beeswax::gpu::kMatVecColumns>(args);               \
+#define BW_QUANTIZED_ROWS(Name, name)                                                       \
+  BW_KERNEL_OF(beeswax::gpu::kMatVecThreads, 4)                                             \
+  quantized_rows_##name##_1(beeswax::gpu::QuantizedMatmulArgs args) {                       \
+    beeswax::gpu::quantized_rows<beeswax::quant::Name, 1>(args);                            \
+  }                                                                                         \
+  BW_KERNEL_OF(beeswax::gpu::kMatVecThreads, 4)                                             \
+  quantized_rows_##name(beeswax::gpu::QuantizedMatmulArgs args) {                           \
+    beeswax::gpu::quantized_rows<beeswax::quant::Name, beeswax::gpu::kMatVecColumns>(args); \
   }

@@ -28,7 +28,6 @@ BW_DEVICE uint32_t bits(uint32_t word, uint32_t shift) { return (word >> shift) 
 BW_DEVICE uint32_t spread4(uint32_t word, uint32_t i) {
   return ((word >> i & 15u) * 0x00204081u) & 0x01010101u;
 }
-BW_DEVICE float half_float(uint32_t half) { return f16_to_float(static_cast<uint16_t>(half)); }
 template <int n>
 struct alignas(4 * n < 16 ? 4 * n : 16) WordPack {
   uint32_t v[n];
@@ -60,7 +59,7 @@ struct Units<quant::Q4_0> {
       unit.level[i] = nibbles(qs[i], 0);
       unit.level[i + 4] = nibbles(qs[i], 4);
     }
-    unit.scale = f16_to_float(d);
+    unit.scale = widen_half(d);
     return unit;
   }
 };
@@ -75,8 +74,8 @@ struct Units<quant::Q4_1> {
       unit.level[i] = nibbles(words[i + 1], 0);
       unit.level[i + 4] = nibbles(words[i + 1], 4);
     }
-    unit.scale = half_float(words[0] & 0xffffu);
-    unit.minimum = half_float(words[0] >> 16);
+    unit.scale = widen_half(words[0] & 0xffffu);
+    unit.minimum = widen_half(words[0] >> 16);
     return unit;
   }
 };
@@ -93,7 +92,7 @@ struct Units<quant::Q5_0> {
       unit.level[i] = nibbles(words[i + 1], 0) | spread4(words[0], at) << 4;
       unit.level[i + 4] = nibbles(words[i + 1], 4) | spread4(words[0], at + 16) << 4;
     }
-    unit.scale = f16_to_float(d);
+    unit.scale = widen_half(d);
     return unit;
   }
 };
@@ -113,8 +112,8 @@ struct Units<quant::Q5_1> {
       unit.level[i] = nibbles(qs[i], 0) | spread4(head[1], at) << 4;
       unit.level[i + 4] = nibbles(qs[i], 4) | spread4(head[1], at + 16) << 4;
     }
-    unit.scale = half_float(head[0] & 0xffffu);
-    unit.minimum = half_float(head[0] >> 16);
+    unit.scale = widen_half(head[0] & 0xffffu);
+    unit.minimum = widen_half(head[0] >> 16);
     return unit;
   }
 };
@@ -125,7 +124,7 @@ struct Units<quant::Q8_0> {
     Unit32 unit;
     uint16_t d;
     load_half_and_words(block, d, unit.level);
-    unit.scale = f16_to_float(d);
+    unit.scale = widen_half(d);
     return unit;
   }
 };
@@ -135,7 +134,7 @@ struct Units<quant::Q8_1> {
   BW_DEVICE_MEMBER static Unit32 load(const quant::Q8_1* block) {
     Unit32 unit;
     load_words_at_4(block->qs, unit.level);
-    unit.scale = f16_to_float(block->d);
+    unit.scale = widen_half(block->d);
     return unit;
   }
 };
@@ -160,8 +159,8 @@ struct Units<quant::Q2_K> {
     const uint32_t a = block->scales[first(u)], b = block->scales[second(u)];
     unit.sc[0] = static_cast<int32_t>(a & 15), unit.m[0] = static_cast<int32_t>(a >> 4);
     unit.sc[1] = static_cast<int32_t>(b & 15), unit.m[1] = static_cast<int32_t>(b >> 4);
-    unit.scale = half_float(d[0] & 0xffffu);
-    unit.minimum = half_float(d[0] >> 16);
+    unit.scale = widen_half(d[0] & 0xffffu);
+    unit.minimum = widen_half(d[0] >> 16);
     return unit;
   }
 };
@@ -182,7 +181,7 @@ struct Units<quant::Q3_K> {
     }
     unit.sc[0] = quant::group_scale(*block, static_cast<int>(first(u)));
     unit.sc[1] = quant::group_scale(*block, static_cast<int>(second(u)));
-    unit.scale = f16_to_float(block->d);
+    unit.scale = widen_half(block->d);
     return unit;
   }
 };
@@ -190,8 +189,8 @@ struct Units<quant::Q3_K> {
 BW_DEVICE void load_scale_pairs(const void* block, uint32_t p, Unit256& unit) {
   uint32_t head[4];
   load_words(block, head);
-  unit.scale = half_float(head[0] & 0xffffu);
-  unit.minimum = half_float(head[0] >> 16);
+  unit.scale = widen_half(head[0] & 0xffffu);
+  unit.minimum = widen_half(head[0] >> 16);
   // Two bytes of each word belong to groups 2 p and 2 p + 1.
   const uint32_t shift = (p & 1) * 16;
   const uint32_t a = head[1] >> shift, b = head[2] >> shift, c = head[3] >> shift;
@@ -256,7 +255,7 @@ struct Units<quant::Q6_K> {
     }
     unit.sc[0] = block->scales[first(u)];
     unit.sc[1] = block->scales[second(u)];
-    unit.scale = f16_to_float(block->d);
+    unit.scale = widen_half(block->d);
     return unit;
   }
 };
