@@ -19,6 +19,27 @@ using test::Random;
 using test::raw;
 using test::Raw;
 
+Device here;  // the device of the running test
+
+class IndexAdd : public testing::TestWithParam<Device> {
+ protected:
+  void SetUp() override { here = GetParam(); }
+};
+
+// For any thread count and level of the CPU; a GPU repeats itself.
+template <class Make>
+void expect_same_bits(Make&& make) {
+  if (here.is_cpu()) {
+    test::expect_same_everywhere(make);
+  } else {
+    EXPECT_EQ(make().to_bytes(), make().to_bytes());
+  }
+}
+
+Tensor laid_out(Random& random, const Raw& values, const Shape& shape, DType dtype) {
+  return test::laid_out(random, values, shape, dtype, here);
+}
+
 // The rule, written down a second time: 64 lanes, chunks of 512, a tree over lanes, chunks by the same rule.
 template <class A>
 A ordered_sum(std::vector<A> values) {
@@ -125,7 +146,7 @@ std::vector<int64_t> random_ids(Random& random, int64_t count, int64_t size) {
 }
 
 Tensor id_tensor(Random& random, const std::vector<int64_t>& ids, const Shape& shape) {
-  return test::laid_out(random, Raw(ids.begin(), ids.end()), shape, DType::I64);
+  return laid_out(random, Raw(ids.begin(), ids.end()), shape, DType::I64);
 }
 
 void check_index_add(Random& random, DType dtype, const Shape& shape, int axis, int64_t count) {
@@ -139,8 +160,8 @@ void check_index_add(Random& random, DType dtype, const Shape& shape, int axis, 
     spread.push_back(ids[static_cast<size_t>(index[static_cast<size_t>(axis)])]);
   });
   const Raw expected = add_by_hand(dtype, values, shape, spread, added, part, axis);
-  const Tensor x = test::laid_out(random, values, shape, dtype);
-  const Tensor source = test::laid_out(random, added, part, dtype);
+  const Tensor x = laid_out(random, values, shape, dtype);
+  const Tensor source = laid_out(random, added, part, dtype);
   const Tensor list = id_tensor(random, ids, {count});
   ASSERT_EQ(raw(x.index_add(list, source, axis)), expected)
       << x.describe() << " axis " << axis << ", " << count;
@@ -151,7 +172,7 @@ void check_index_add(Random& random, DType dtype, const Shape& shape, int axis, 
   ASSERT_EQ(raw(x.scatter_add(list.reshape(ones).broadcast_as(part), source, axis)), expected);
 }
 
-TEST(IndexAdd, OrderOnEveryDtype) {
+TEST_P(IndexAdd, OrderOnEveryDtype) {
   Random random(11);
   for (DType dtype : test::arithmetic_dtypes()) {
     check_index_add(random, dtype, {2}, 0, 3000);
@@ -170,7 +191,7 @@ TEST(IndexAdd, OrderOnEveryDtype) {
 }
 
 // More than one level of chunks above the first: 512^2 contributions to one destination.
-TEST(IndexAdd, ManyLevels) {
+TEST_P(IndexAdd, ManyLevels) {
   Random random(12);
   check_index_add(random, DType::F32, {1}, 0, 512 * 512 + 700);
   check_index_add(random, DType::F32, {1, 16}, 0, 512 * 20 + 3);
@@ -179,7 +200,7 @@ TEST(IndexAdd, ManyLevels) {
     check_index_add(random, DType::F64, {1, 16}, 0, count);
 }
 
-TEST(IndexAdd, ScatterAddWithIdsOfItsOwn) {
+TEST_P(IndexAdd, ScatterAddWithIdsOfItsOwn) {
   Random random(13);
   for (DType dtype : test::arithmetic_dtypes()) {
     for (int round = 0; round < 30; ++round) {
@@ -193,8 +214,8 @@ TEST(IndexAdd, ScatterAddWithIdsOfItsOwn) {
       const std::vector<int64_t> ids = random_ids(random, part.elem_count(), shape[axis]);
       const Raw values = numbers(random, shape.elem_count(), dtype);
       const Raw added = numbers(random, part.elem_count(), dtype);
-      Tensor x = test::laid_out(random, values, shape, dtype);
-      const Tensor source = test::laid_out(random, added, part, dtype);
+      Tensor x = laid_out(random, values, shape, dtype);
+      const Tensor source = laid_out(random, added, part, dtype);
       const Tensor list = id_tensor(random, ids, part);
       const Raw expected = add_by_hand(dtype, values, shape, ids, added, part, axis);
       ASSERT_EQ(raw(x.scatter_add(list, source, axis)), expected) << x.describe() << " axis " << axis;
@@ -206,7 +227,7 @@ TEST(IndexAdd, ScatterAddWithIdsOfItsOwn) {
 }
 
 // A few contributions to each destination of a column, up to and beyond what is kept side by side.
-TEST(IndexAdd, FewContributionsToEach) {
+TEST_P(IndexAdd, FewContributionsToEach) {
   Random random(15);
   const Shape shape{3, 43};
   for (DType dtype : test::arithmetic_dtypes()) {
@@ -223,43 +244,48 @@ TEST(IndexAdd, FewContributionsToEach) {
       const Shape part{shape[0], static_cast<int64_t>(one.size())};
       const Raw values = numbers(random, shape.elem_count(), dtype);
       const Raw added = numbers(random, part.elem_count(), dtype);
-      const Tensor x = test::laid_out(random, values, shape, dtype);
-      const Tensor source = test::laid_out(random, added, part, dtype);
+      const Tensor x = laid_out(random, values, shape, dtype);
+      const Tensor source = laid_out(random, added, part, dtype);
       const Tensor list = id_tensor(random, ids, part);
       ASSERT_EQ(raw(x.scatter_add(list, source, 1)), add_by_hand(dtype, values, shape, ids, added, part, 1))
           << x.describe() << ", at most " << most;
-      test::expect_same_everywhere([&] { return x.scatter_add(list, source, 1); });
+      expect_same_bits([&] { return x.scatter_add(list, source, 1); });
     }
   }
 }
 
-TEST(IndexAdd, SameBitsEverywhere) {
+TEST_P(IndexAdd, SameBitsEverywhere) {
   Random random(14);
   for (DType dtype : {DType::F32, DType::F16, DType::F64, DType::U8}) {
     for (const auto& [shape, axis] :
          std::vector<std::pair<Shape, int>>{{{100, 300}, 0}, {{40, 50, 20}, 1}, {{300, 70}, 1}, {{9}, 0}}) {
       Shape part = shape;
       part.set(axis, 5000 / (shape.elem_count() / shape[axis] / 10 + 1) + 600);
-      const Tensor x = test::laid_out(random, numbers(random, shape.elem_count(), dtype), shape, dtype);
-      const Tensor source = test::laid_out(random, numbers(random, part.elem_count(), dtype), part, dtype);
+      const Tensor x = laid_out(random, numbers(random, shape.elem_count(), dtype), shape, dtype);
+      const Tensor source = laid_out(random, numbers(random, part.elem_count(), dtype), part, dtype);
       const Tensor list = id_tensor(random, random_ids(random, part[axis], shape[axis]), {part[axis]});
       const Tensor grid = id_tensor(random, random_ids(random, part.elem_count(), shape[axis]), part);
       const int at = axis;
-      test::expect_same_everywhere([&] { return x.index_add(list, source, at); });
-      test::expect_same_everywhere([&] { return x.scatter_add(grid, source, at); });
+      expect_same_bits([&] { return x.index_add(list, source, at); });
+      expect_same_bits([&] { return x.scatter_add(grid, source, at); });
     }
   }
 }
 
-TEST(IndexAdd, EmptyAndUntouched) {
-  const Tensor x = Tensor::ones({3, 2}, DType::F32);
-  EXPECT_EQ(raw(x.index_add(Tensor::empty({0}, DType::U8), Tensor::empty({0, 2}, DType::F32), 0)), raw(x));
-  EXPECT_EQ(raw(x.scatter_add(Tensor::empty({0, 2}, DType::U8), Tensor::empty({0, 2}, DType::F32), 0)),
+TEST_P(IndexAdd, EmptyAndUntouched) {
+  const Tensor x = Tensor::ones({3, 2}, DType::F32, here);
+  EXPECT_EQ(raw(x.index_add(Tensor::empty({0}, DType::U8, here), Tensor::empty({0, 2}, DType::F32, here), 0)),
             raw(x));
-  const Tensor skip = Tensor::full({4}, 255, DType::U8);
-  EXPECT_EQ(raw(x.index_add(skip, Tensor::ones({4, 2}, DType::F32), 0)), raw(x));
-  EXPECT_EQ(x.index_add(skip, Tensor::ones({3, 4}, DType::F32).narrow(0, 0, 3), 1).shape(), x.shape());
+  EXPECT_EQ(
+      raw(x.scatter_add(Tensor::empty({0, 2}, DType::U8, here), Tensor::empty({0, 2}, DType::F32, here), 0)),
+      raw(x));
+  const Tensor skip = Tensor::full({4}, 255, DType::U8, here);
+  EXPECT_EQ(raw(x.index_add(skip, Tensor::ones({4, 2}, DType::F32, here), 0)), raw(x));
+  EXPECT_EQ(x.index_add(skip, Tensor::ones({3, 4}, DType::F32, here).narrow(0, 0, 3), 1).shape(), x.shape());
 }
+
+INSTANTIATE_TEST_SUITE_P(Devices, IndexAdd, testing::ValuesIn(test::devices()),
+                         [](const auto& info) { return test::test_name(info.param.to_string()); });
 
 }  // namespace
 }  // namespace beeswax

@@ -21,6 +21,34 @@ using test::Random;
 using test::raw;
 using test::Raw;
 
+Device here;  // the device of the running test
+
+class Indexing : public testing::TestWithParam<Device> {
+ protected:
+  void SetUp() override { here = GetParam(); }
+};
+
+// For any thread count and level of the CPU; a GPU repeats itself.
+template <class Make>
+void expect_same_bits(Make&& make) {
+  if (here.is_cpu()) {
+    test::expect_same_everywhere(make);
+  } else {
+    EXPECT_EQ(make().to_bytes(), make().to_bytes());
+  }
+}
+
+Tensor laid_out(Random& random, const Raw& values, const Shape& shape, DType dtype) {
+  return test::laid_out(random, values, shape, dtype, here);
+}
+Tensor from_raw(const Raw& values, const Shape& shape, DType dtype) {
+  return test::from_raw(values, shape, dtype, here);
+}
+template <class T>
+Tensor from_vec(const std::vector<T>& values, const Shape& shape) {
+  return Tensor::from_vec(values, shape, here);
+}
+
 constexpr DType kIdTypes[] = {DType::U8, DType::U32, DType::I16, DType::I32, DType::I64};
 
 int64_t largest_id(DType dtype) {
@@ -76,7 +104,7 @@ Raw select_by_hand(const Raw& x, const Shape& shape, const std::vector<int64_t>&
   return out;
 }
 
-TEST(Indexing, IndexSelectOnEveryDtype) {
+TEST_P(Indexing, IndexSelectOnEveryDtype) {
   Random random(1);
   for (DType dtype : moving_dtypes()) {
     for (DType id_type : kIdTypes) {
@@ -87,8 +115,8 @@ TEST(Indexing, IndexSelectOnEveryDtype) {
         const std::vector<int64_t> ids = random_ids(random, pick(random, 0, 12), shape[axis], id_type);
         const auto count = static_cast<int64_t>(ids.size());
         const Raw values = test::random_raw(random, shape.elem_count(), dtype);
-        const Tensor x = test::laid_out(random, values, shape, dtype);
-        const Tensor id_tensor = test::laid_out(random, as_raw(ids, id_type), {count}, id_type);
+        const Tensor x = laid_out(random, values, shape, dtype);
+        const Tensor id_tensor = laid_out(random, as_raw(ids, id_type), {count}, id_type);
         ASSERT_EQ(raw(x.index_select(id_tensor, pick(random, 0, 1) == 0 ? axis : axis - shape.rank())),
                   select_by_hand(values, shape, ids, axis))
             << x.describe() << " axis " << axis << " by " << id_tensor.describe();
@@ -97,7 +125,7 @@ TEST(Indexing, IndexSelectOnEveryDtype) {
   }
 }
 
-TEST(Indexing, LargeIndexSelect) {
+TEST_P(Indexing, LargeIndexSelect) {
   Random random(2);
   const std::vector<Shape> shapes = {{5000, 40}, {3, 70000}, {7, 900, 3}, {300, 200, 7}, {100000}};
   for (const Shape& shape : shapes) {
@@ -106,33 +134,28 @@ TEST(Indexing, LargeIndexSelect) {
           random_ids(random, 400000 / (shape.elem_count() / shape[axis]) + 3, shape[axis], DType::I32);
       const Raw values = test::random_raw(random, shape.elem_count(), DType::F16);
       const Tensor id_tensor =
-          test::from_raw(as_raw(ids, DType::I32), {static_cast<int64_t>(ids.size())}, DType::I32);
-      const Tensor x = test::laid_out(random, values, shape, DType::F16);
+          from_raw(as_raw(ids, DType::I32), {static_cast<int64_t>(ids.size())}, DType::I32);
+      const Tensor x = laid_out(random, values, shape, DType::F16);
       ASSERT_EQ(raw(x.index_select(id_tensor, axis)), select_by_hand(values, shape, ids, axis))
           << shape.to_string();
-      test::expect_same_everywhere([&] { return x.index_select(id_tensor, axis); });
+      expect_same_bits([&] { return x.index_select(id_tensor, axis); });
     }
   }
 }
 
-TEST(Indexing, Embedding) {
+TEST_P(Indexing, Embedding) {
   Random random(3);
   const Raw values = test::random_raw(random, 15, DType::BF16);
-  const Tensor table = test::laid_out(random, values, {5, 3}, DType::BF16);
-  const Tensor ids = Tensor::from_vec(std::vector<uint32_t>{4, 0, 0, 4294967295, 2, 1}, {2, 3});
+  const Tensor table = laid_out(random, values, {5, 3}, DType::BF16);
+  const Tensor ids = from_vec(std::vector<uint32_t>{4, 0, 0, 4294967295, 2, 1}, {2, 3});
   const Tensor out = table.embedding(ids);
   EXPECT_EQ(out.shape(), Shape({2, 3, 3}));
   EXPECT_EQ(raw(out), select_by_hand(values, {5, 3}, {4, 0, 0, 4294967295, 2, 1}, 0));
-  EXPECT_EQ(table.embedding(Tensor::from_vec(std::vector<uint8_t>{1}, {})).shape(), Shape({3}));
-  EXPECT_EQ(table.embedding(Tensor::empty({0, 2}, DType::I64)).shape(), Shape({0, 2, 3}));
-  EXPECT_ERROR(table.reshape({15}).embedding(ids), ShapeMismatch,
-               "[embedding] expected a table [rows, columns]");
-  EXPECT_ERROR(table.embedding(table), UnsupportedDType, "accepted dtypes: u8, u32, i16, i32, i64");
-  EXPECT_ERROR(table.embedding(Tensor::from_vec(std::vector<uint8_t>{1, 5}, {2, 1})), IndexOutOfRange,
-               "embedding of ids [2, 1] u8 cpu in [5, 3] bf16 cpu");
+  EXPECT_EQ(table.embedding(from_vec(std::vector<uint8_t>{1}, {})).shape(), Shape({3}));
+  EXPECT_EQ(table.embedding(Tensor::empty({0, 2}, DType::I64, here)).shape(), Shape({0, 2, 3}));
 }
 
-TEST(Indexing, GatherOnEveryDtype) {
+TEST_P(Indexing, GatherOnEveryDtype) {
   Random random(4);
   for (DType dtype : moving_dtypes()) {
     for (DType id_type : kIdTypes) {
@@ -146,8 +169,8 @@ TEST(Indexing, GatherOnEveryDtype) {
                                               : shape[i]);
         const std::vector<int64_t> ids = random_ids(random, to.elem_count(), shape[axis], id_type);
         const Raw values = test::random_raw(random, shape.elem_count(), dtype);
-        const Tensor x = test::laid_out(random, values, shape, dtype);
-        const Tensor id_tensor = test::laid_out(random, as_raw(ids, id_type), to, id_type);
+        const Tensor x = laid_out(random, values, shape, dtype);
+        const Tensor id_tensor = laid_out(random, as_raw(ids, id_type), to, id_type);
         Raw expected;
         for_each_index(to, [&](std::vector<int64_t> index) {
           const int64_t id = ids[linear(to, index)];
@@ -172,7 +195,7 @@ Raw scatter_by_hand(Raw to, const Shape& shape, const std::vector<int64_t>& ids,
   return to;
 }
 
-TEST(Indexing, ScatterOnEveryDtype) {
+TEST_P(Indexing, ScatterOnEveryDtype) {
   Random random(5);
   for (DType dtype : moving_dtypes()) {
     for (DType id_type : kIdTypes) {
@@ -187,9 +210,9 @@ TEST(Indexing, ScatterOnEveryDtype) {
         const std::vector<int64_t> ids = random_ids(random, part.elem_count(), shape[axis], id_type);
         const Raw values = test::random_raw(random, shape.elem_count(), dtype);
         const Raw source_values = test::random_raw(random, part.elem_count(), dtype);
-        const Tensor source = test::laid_out(random, source_values, part, dtype);
-        const Tensor id_tensor = test::laid_out(random, as_raw(ids, id_type), part, id_type);
-        Tensor x = test::laid_out(random, values, shape, dtype);
+        const Tensor source = laid_out(random, source_values, part, dtype);
+        const Tensor id_tensor = laid_out(random, as_raw(ids, id_type), part, id_type);
+        Tensor x = laid_out(random, values, shape, dtype);
         const Raw expected = scatter_by_hand(values, shape, ids, source_values, part, axis);
         ASSERT_EQ(raw(x.scatter(id_tensor, source, axis)), expected)
             << x.describe() << " axis " << axis << " by " << id_tensor.describe();
@@ -201,41 +224,95 @@ TEST(Indexing, ScatterOnEveryDtype) {
   }
 }
 
-TEST(Indexing, LargeGatherAndScatter) {
+TEST_P(Indexing, LargeGatherAndScatter) {
   Random random(6);
   for (const Shape& shape : std::vector<Shape>{{3000, 50}, {2, 40000}, {20, 60, 70}}) {
     for (int axis = 0; axis < shape.rank(); ++axis) {
       const std::vector<int64_t> ids = random_ids(random, shape.elem_count(), shape[axis], DType::I64);
       const Raw values = test::random_raw(random, shape.elem_count(), DType::F32);
       const Raw source_values = test::random_raw(random, shape.elem_count(), DType::F32);
-      const Tensor x = test::laid_out(random, values, shape, DType::F32);
-      const Tensor source = test::laid_out(random, source_values, shape, DType::F32);
-      const Tensor id_tensor = test::laid_out(random, as_raw(ids, DType::I64), shape, DType::I64);
+      const Tensor x = laid_out(random, values, shape, DType::F32);
+      const Tensor source = laid_out(random, source_values, shape, DType::F32);
+      const Tensor id_tensor = laid_out(random, as_raw(ids, DType::I64), shape, DType::I64);
       ASSERT_EQ(raw(x.scatter(id_tensor, source, axis)),
                 scatter_by_hand(values, shape, ids, source_values, shape, axis));
-      test::expect_same_everywhere([&] { return x.scatter(id_tensor, source, axis); });
-      test::expect_same_everywhere([&] { return x.gather(id_tensor, axis); });
+      expect_same_bits([&] { return x.scatter(id_tensor, source, axis); });
+      expect_same_bits([&] { return x.gather(id_tensor, axis); });
     }
   }
 }
 
 // The largest id skips only where it names nothing.
-TEST(Indexing, SkipIdCanBeLegal) {
-  const Tensor wide = Tensor::arange(0, 300, DType::I32);
-  const Tensor narrow = Tensor::arange(0, 255, DType::I32);
-  const Tensor ids = Tensor::from_vec(std::vector<uint8_t>{255, 3}, {2});
+TEST_P(Indexing, SkipIdCanBeLegal) {
+  const Tensor wide = Tensor::arange(0, 300, DType::I32, here);
+  const Tensor narrow = Tensor::arange(0, 255, DType::I32, here);
+  const Tensor ids = from_vec(std::vector<uint8_t>{255, 3}, {2});
   EXPECT_EQ(wide.index_select(ids, 0).to_vec<int32_t>(), (std::vector<int32_t>{255, 3}));
   EXPECT_EQ(wide.gather(ids, 0).to_vec<int32_t>(), (std::vector<int32_t>{255, 3}));
   EXPECT_EQ(narrow.index_select(ids, 0).to_vec<int32_t>(), (std::vector<int32_t>{0, 3}));
   EXPECT_EQ(narrow.gather(ids, 0).to_vec<int32_t>(), (std::vector<int32_t>{0, 3}));
-  const Tensor source = Tensor::from_vec(std::vector<int32_t>{-1, -2}, {2});
+  const Tensor source = from_vec(std::vector<int32_t>{-1, -2}, {2});
   EXPECT_EQ(wide.scatter(ids, source, 0).i(255).to_scalar<int32_t>(), -1);
   EXPECT_EQ(wide.index_add(ids, source, 0).i(255).to_scalar<int32_t>(), 254);
   EXPECT_EQ(narrow.scatter(ids, source, 0).i(254).to_scalar<int32_t>(), 254);
   EXPECT_EQ(narrow.scatter_add(ids, source, 0).i(254).to_scalar<int32_t>(), 254);
 }
 
-TEST(Indexing, IdsOutOfRange) {
+TEST(IndexingErrors, Embedding) {
+  const Tensor table = Tensor::zeros({5, 3}, DType::BF16);
+  const Tensor ids = Tensor::zeros({2, 3}, DType::U32);
+  EXPECT_ERROR(table.reshape({15}).embedding(ids), ShapeMismatch,
+               "[embedding] expected a table [rows, columns]");
+  EXPECT_ERROR(table.embedding(table), UnsupportedDType, "accepted dtypes: u8, u32, i16, i32, i64");
+  EXPECT_ERROR(table.embedding(from_vec(std::vector<uint8_t>{1, 5}, {2, 1})), IndexOutOfRange,
+               "embedding of ids [2, 1] u8 cpu in [5, 3] bf16 cpu");
+}
+
+// A GPU finds a bad id while it computes, so the error comes when it is waited for; it says which id and
+// where.
+template <class Call>
+void expect_bad_id(Call&& call, const std::string& operation, int64_t id, int64_t place, int64_t size) {
+  const auto all = [&] {
+    call();
+    here.synchronize();
+  };
+  if (here.is_cpu()) {
+    EXPECT_ERROR(all(), IndexOutOfRange, "[" + operation + "] id " + std::to_string(id) + " at [");
+  } else {
+    EXPECT_ERROR(all(), IndexOutOfRange,
+                 "[" + operation + "] index " + std::to_string(id) + " at element " + std::to_string(place) +
+                     " of the ids is out of range for an axis of size " + std::to_string(size));
+  }
+  EXPECT_NO_THROW(here.synchronize());
+}
+
+TEST_P(Indexing, BadIds) {
+  const Tensor x = Tensor::zeros({4, 5}, DType::F32, here);
+  const Tensor ids = from_vec(std::vector<int32_t>{0, 1, 9, -3}, {4});
+  expect_bad_id([&] { x.index_select(ids.narrow(0, 0, 3), 1); }, "index_select", 9, 2, 5);
+  expect_bad_id([&] { x.index_select(ids.narrow(0, 3, 1).broadcast_as({7}), 0); }, "index_select", -3, 0, 4);
+  const Tensor grid = from_vec(std::vector<int64_t>{0, 1, 2, 3, 3, 3, 0, 5}, {4, 2});
+  const Tensor source = Tensor::ones({4, 2}, DType::F32, here);
+  expect_bad_id([&] { x.gather(grid, 1); }, "gather", 5, 7, 5);
+  expect_bad_id([&] { x.gather(grid.transpose(0, 1), 0); }, "gather", 5, 7, 4);
+  expect_bad_id([&] { x.scatter(grid, source, 1); }, "scatter", 5, 7, 5);
+  expect_bad_id([&] { x.scatter_add(grid, source, 1); }, "scatter_add", 5, 7, 5);
+  const Tensor one = from_vec(std::vector<int64_t>{2, 3, 6}, {3, 1}).broadcast_as({3, 2});
+  expect_bad_id([&] { x.scatter_add(one, source.narrow(0, 0, 3), 0); }, "scatter_add", 6, 4, 4);
+  const Tensor bad = ids.narrow(0, 1, 2);
+  expect_bad_id([&] { x.index_add(bad, Tensor::ones({4, 2}, DType::F32, here), 1); }, "index_add", 9, 1, 5);
+  // Ids are checked even where nothing moves.
+  const Tensor none = Tensor::zeros({5, 0, 2}, DType::F32, here);
+  expect_bad_id([&] { none.index_select(bad, 0); }, "index_select", 9, 1, 5);
+  expect_bad_id([&] { none.index_add(bad, Tensor::zeros({2, 0, 2}, DType::F32, here), 0); }, "index_add", 9,
+                1, 5);
+  std::vector<uint8_t> many(300000, 2);
+  many[123457] = 9;
+  const Tensor big = from_vec(many, {300000});
+  expect_bad_id([&] { Tensor::zeros({3}, DType::U8, here).gather(big, 0); }, "gather", 9, 123457, 3);
+}
+
+TEST(IndexingErrors, IdsOutOfRange) {
   const Tensor x = Tensor::zeros({4, 5}, DType::F32);
   const Tensor ids = Tensor::from_vec(std::vector<int32_t>{0, 1, 7, -3}, {4});
   EXPECT_ERROR(x.index_select(ids, 1), IndexOutOfRange,
@@ -271,7 +348,7 @@ TEST(Indexing, IdsOutOfRange) {
 }
 
 // A result without elements does not hide a bad id.
-TEST(Indexing, IdsOutOfRangeOfEmptyResults) {
+TEST(IndexingErrors, IdsOutOfRangeOfEmptyResults) {
   const Tensor x = Tensor::zeros({3, 0}, DType::F32);
   const Tensor good = Tensor::from_vec(std::vector<uint8_t>{2, 255, 0}, {3});
   const Tensor bad = Tensor::from_vec(std::vector<uint8_t>{2, 7, 9}, {3});
@@ -289,7 +366,7 @@ TEST(Indexing, IdsOutOfRangeOfEmptyResults) {
   EXPECT_ERROR(Tensor::zeros({0, 0}, DType::I64).index_select(good, 0), IndexOutOfRange, "id 2 at [0]");
 }
 
-TEST(Indexing, Errors) {
+TEST(IndexingErrors, Errors) {
   const Tensor x = Tensor::zeros({4, 5}, DType::F32);
   const Tensor ids = Tensor::zeros({3}, DType::U32);
   const Tensor grid = Tensor::zeros({4, 5}, DType::U32);
@@ -321,6 +398,9 @@ TEST(Indexing, Errors) {
   EXPECT_ERROR(bytes.scatter_add(ids, bytes, 0), UnsupportedDType,
                "[scatter_add] not defined for [3] f8e8m0");
 }
+
+INSTANTIATE_TEST_SUITE_P(Devices, Indexing, testing::ValuesIn(test::devices()),
+                         [](const auto& info) { return test::test_name(info.param.to_string()); });
 
 }  // namespace
 }  // namespace beeswax

@@ -12,10 +12,18 @@
 #include "backends/cpu/isa.h"
 #include "beeswax/tensor.h"
 #include "core/thread_pool.h"
+#include "support/devices.h"
 #include "support/expect_error.h"
 
 namespace beeswax {
 namespace {
+
+Device here;  // the device of the running test
+
+class Sort : public testing::TestWithParam<Device> {
+ protected:
+  void SetUp() override { here = GetParam(); }
+};
 
 template <class T>
 long double wide(T x) {
@@ -70,7 +78,7 @@ bool same_bits(const std::vector<T>& a, const std::vector<T>& b) {
 
 template <class T>
 void check_row(const std::vector<T>& row, int64_t keep, bool ascending) {
-  const Tensor x = Tensor::from_vec(row, {static_cast<int64_t>(row.size())});
+  const Tensor x = Tensor::from_vec(row, {static_cast<int64_t>(row.size())}, here);
   const bool all = keep == static_cast<int64_t>(row.size());
   const auto [values, ids] = all ? x.sort(0, ascending) : x.topk(keep, !ascending);
   std::vector<uint32_t> expected = expected_ids(row, ascending);
@@ -112,7 +120,7 @@ void check_long_row() {
 template <class T>
 void check_views() {
   std::mt19937_64 random(5);
-  const Tensor base = Tensor::from_vec(random_row<T>(int64_t{7} * 6 * 45, true, random), {7, 6, 45});
+  const Tensor base = Tensor::from_vec(random_row<T>(int64_t{7} * 6 * 45, true, random), {7, 6, 45}, here);
   for (const Tensor& x :
        {base.transpose(0, 2).narrow(0, 3, 41), base.narrow(1, 2, 1).broadcast_as({7, 5, 45})}) {
     for (int axis = 0; axis < 3; ++axis) {
@@ -130,14 +138,14 @@ void check_views() {
 }
 
 #define BW_DTYPE(Name, name, ctype, ...) \
-  TEST(Sort, Name) {                     \
+  TEST_P(Sort, Name) {                   \
     check_lengths<ctype>();              \
     check_views<ctype>();                \
   }                                      \
-  TEST(Sort, LongRow##Name) { check_long_row<ctype>(); }
+  TEST_P(Sort, LongRow##Name) { check_long_row<ctype>(); }
 #include "tables/dtypes.def"
 
-TEST(Sort, EveryIsaLevel) {
+TEST_P(Sort, EveryIsaLevel) {
   std::mt19937_64 random(3);
   const std::vector<float> row = random_row<float>(500, false, random);
   const cpu::Isa chosen = cpu::isa();
@@ -150,7 +158,7 @@ TEST(Sort, EveryIsaLevel) {
   cpu::set_isa(chosen);
 }
 
-TEST(Sort, SortedAndReversedRows) {
+TEST_P(Sort, SortedAndReversedRows) {
   std::vector<int32_t> row(3000);
   std::iota(row.begin(), row.end(), -1500);
   for (const bool ascending : {true, false}) {
@@ -159,7 +167,7 @@ TEST(Sort, SortedAndReversedRows) {
   }
 }
 
-TEST(Sort, Errors) {
+TEST(SortErrors, Errors) {
   const Tensor x = Tensor::zeros({2, 5}, DType::F32);
   EXPECT_ERROR(x.topk(6), InvalidArgument, "[topk] k = 6 is not in [0, 5], the last axis of [2, 5] f32 cpu");
   EXPECT_ERROR(x.topk(-1), InvalidArgument, "k = -1");
@@ -170,6 +178,9 @@ TEST(Sort, Errors) {
   const Tensor many = Tensor::zeros({1}, DType::U8).broadcast_as({int64_t{1} << 33});
   EXPECT_ERROR(many.topk(1), TooLarge, "8589934592 elements");
 }
+
+INSTANTIATE_TEST_SUITE_P(Devices, Sort, testing::ValuesIn(test::devices()),
+                         [](const auto& info) { return test::test_name(info.param.to_string()); });
 
 }  // namespace
 }  // namespace beeswax

@@ -73,8 +73,9 @@ inline size_t linear(const Shape& shape, const std::vector<int64_t>& index) {
 
 /// These elements as a view with an offset, axes in any order in memory, and gaps; or dense, one time in
 /// three.
-inline Tensor laid_out(Random& random, const Raw& values, const Shape& shape, DType dtype) {
-  if (pick(random, 0, 2) == 0) return from_raw(values, shape, dtype);
+inline Tensor laid_out(Random& random, const Raw& values, const Shape& shape, DType dtype,
+                       const Device& device = Device::cpu()) {
+  if (pick(random, 0, 2) == 0) return from_raw(values, shape, dtype, device);
   std::vector<int> order(static_cast<size_t>(shape.rank()));
   std::iota(order.begin(), order.end(), 0);
   if (pick(random, 0, 1) == 0) std::shuffle(order.begin(), order.end(), random);
@@ -92,7 +93,7 @@ inline Tensor laid_out(Random& random, const Raw& values, const Shape& shape, DT
     for (size_t axis = 0; axis < index.size(); ++axis) at += index[axis] * strides[axis];
     memory[static_cast<size_t>(at)] = values[next++];
   });
-  const Tensor base = from_raw(memory, {static_cast<int64_t>(memory.size())}, dtype);
+  const Tensor base = from_raw(memory, {static_cast<int64_t>(memory.size())}, dtype, device);
   return base.with_layout(Layout(shape, strides, offset));
 }
 

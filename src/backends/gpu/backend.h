@@ -60,6 +60,7 @@ class GpuBackend final : public Backend {
   void quantized_matmul(QuantType type, const Operand& x, const Storage& blocks, const Target& out) override;
 
  private:
+  void scatter_add(const Operand& ids, const Operand& source, int axis, const Target& out);
   /// A temporary of the pool for the length of a call.
   detail::Ref<Storage> scratch(size_t bytes) { return allocate(bytes); }
   Gpu& gpu_;

@@ -20,13 +20,6 @@ void GpuBackend::norm(NormKind, const Operand&, const Operand&, const Operand&, 
   missing("norm");
 }
 void GpuBackend::cumsum(const Operand&, int, const Target&) { missing("cumsum"); }
-void GpuBackend::sort(const Operand&, bool, const Target&, const Target&) { missing("sort"); }
-void GpuBackend::index_select(const Operand&, const Operand&, int, const Target&) { missing("index_select"); }
-void GpuBackend::gather(const Operand&, const Operand&, int, const Target&) { missing("gather"); }
-void GpuBackend::scatter(ScatterMode, const Operand&, const Operand&, int, const Target&) {
-  missing("scatter");
-}
-void GpuBackend::index_add(const Operand&, const Operand&, int, const Target&) { missing("index_add"); }
 void GpuBackend::quantize(QuantType, const Operand&, std::span<const float>, Storage&) {
   missing("quantize");
 }

@@ -36,14 +36,16 @@ Walk<n> walk_of(const Nest<n>& nest) {
 }
 
 /// Calls part(nest, offsets, first) for pieces of a nest that one launch can take; `offsets` are where each
-/// operand's piece begins and `first` is the linear index there.
+/// operand's piece begins and `first` is the linear index there. `most`: of the elements of a piece, if it
+/// has several.
 template <int n, class Part>
 void for_each_part(const Nest<n>& nest, const Part& part,
-                   const std::type_identity_t<std::array<int64_t, n>>& offsets = {}, int64_t first = 0) {
+                   const std::type_identity_t<std::array<int64_t, n>>& offsets = {}, int64_t first = 0,
+                   int64_t most = kMostElements) {
   if (nest.count == 0) return;
-  if (nest.count <= kMostElements) return part(nest, offsets, first);
+  if (nest.count <= most) return part(nest, offsets, first);
   const int64_t inner = nest.count / nest.dims[0];
-  const int64_t rows = std::max<int64_t>(kMostElements / inner, 1);
+  const int64_t rows = std::max<int64_t>(most / inner, 1);
   for (int64_t row = 0; row < nest.dims[0]; row += rows) {
     Nest<n> piece = nest;
     piece.dims[0] = std::min(rows, nest.dims[0] - row);
@@ -57,7 +59,7 @@ void for_each_part(const Nest<n>& nest, const Part& part,
         for (size_t k = 0; k < n; ++k) piece.strides[k][axis] = piece.strides[k][axis + 1];
       }
     }
-    for_each_part(piece, part, at, first + row * inner);
+    for_each_part(piece, part, at, first + row * inner, most);
   }
 }
 

@@ -1,0 +1,132 @@
+// SPDX-License-Identifier: Apache-2.0
+// Moves by ids: index_select, gather, scatter. Sums by ids are in index_add.cc.
+#include "backends/gpu/ids.h"
+#include "backends/index_layouts.h"
+
+namespace beeswax::gpu {
+namespace {
+
+constexpr size_t kSizes = 4;
+KernelTable select_kernels(kSizes + 1, [](size_t i) -> KernelTable::Name {
+  return {join_text("gather_", 1 << i), "index_select"};
+});
+KernelTable gather_kernels(kSizes + 1, [](size_t i) -> KernelTable::Name {
+  return {join_text("gather_", 1 << i), "gather"};
+});
+KernelTable scatter_kernels(kSizes, [](size_t i) -> KernelTable::Name {
+  return {join_text("scatter_", 1 << i), "scatter"};
+});
+KernelTable claim_kernels(1, [](size_t) -> KernelTable::Name { return {"scatter_claim", "scatter"}; });
+KernelTable check_kernels(3, [](size_t i) -> KernelTable::Name {
+  constexpr const char* kOperations[] = {"index_select", "index_add", "scatter_add"};  // by IdUser
+  return {"check_ids", kOperations[i]};
+});
+
+// A gather whose elements are runs of elements where these lie together in x and share an id: fewer and wider
+// moves.
+struct Moves {
+  Nest<2> nest;  // x without a step along the axis, ids
+  int64_t axis_stride;
+  int64_t bytes;
+};
+Moves widen(Moves moves, const std::byte* x, const std::byte* y) {
+  Nest<2>& nest = moves.nest;
+  const size_t last = nest.last();
+  if (nest.strides[0][last] != 1 || nest.strides[1][last] != 0) return moves;
+  int64_t together = nest.dims[last] * moves.bytes | moves.axis_stride * moves.bytes |
+                     static_cast<int64_t>(reinterpret_cast<uintptr_t>(x) | reinterpret_cast<uintptr_t>(y)) |
+                     16;
+  for (size_t axis = 0; axis < last; ++axis) together |= nest.strides[0][axis] * moves.bytes;
+  const int64_t factor = (together & -together) / moves.bytes;
+  nest.dims[last] /= factor;
+  nest.count /= factor;
+  for (size_t axis = 0; axis < last; ++axis) nest.strides[0][axis] /= factor;
+  moves.axis_stride /= factor;
+  moves.bytes *= factor;
+  return moves;
+}
+
+// out[i] = x[base of i + id of i * axis_stride], both layouts having out's shape.
+void move_by_ids(Gpu& gpu, KernelTable& table, const Operand& x, const Layout& base, const Operand& ids,
+                 const Layout& id_layout, bool list, int axis, const Target& out) {
+  const Moves moves =
+      widen({Nest<2>({&base, &id_layout}), x.layout->stride(axis), bytes_of(x.dtype)}, x.data(), out.data());
+  const Kernel& kernel =
+      table.get(gpu, static_cast<size_t>(__builtin_ctzll(static_cast<uint64_t>(moves.bytes))));
+  for_each_part(moves.nest, [&](const Nest<2>& part, const std::array<int64_t, 2>& offset, int64_t first) {
+    GatherArgs arguments{};
+    arguments.x = x.data() + offset[0] * moves.bytes;
+    arguments.y = out.data() + first * moves.bytes;
+    arguments.count = static_cast<uint32_t>(part.count);
+    arguments.axis_stride = moves.axis_stride;
+    arguments.ids = ids_args(ids, x.layout->dim(axis), list, offset[1], first, reporter(gpu, kernel));
+    arguments.walk = walk_of(part);
+    gpu.launch(kernel, index_shape(part.count), arguments);
+  });
+}
+
+}  // namespace
+
+void check_ids(Gpu& gpu, IdUser user, const Operand& ids, int64_t size) {
+  const Kernel& kernel = check_kernels.get(gpu, static_cast<size_t>(user));
+  for_each_part(
+      Nest<1>({ids.layout}), [&](const Nest<1>& part, const std::array<int64_t, 1>& offset, int64_t first) {
+        CheckIdsArgs arguments{};
+        arguments.ids = ids_args(ids, size, false, offset[0], first, reporter(gpu, kernel));
+        arguments.count = static_cast<uint32_t>(part.count);
+        arguments.walk = walk_of(part);
+        gpu.launch(kernel, {{blocks_for(part.count, kMapThreads), 1, 1}, kMapThreads, 0}, arguments);
+      });
+}
+
+void GpuBackend::index_select(const Operand& x, const Operand& ids, int axis, const Target& out) {
+  if (out.layout->shape().elem_count() == 0)
+    return check_ids(gpu_, IdUser::IndexSelect, ids, x.layout->dim(axis));
+  move_by_ids(gpu_, select_kernels, x, without_step(*x.layout, out.layout->shape(), axis), ids,
+              along_axis(out.layout->shape(), axis, ids.layout->stride(0)), true, axis, out);
+}
+
+void GpuBackend::gather(const Operand& x, const Operand& ids, int axis, const Target& out) {
+  move_by_ids(gpu_, gather_kernels, x, without_step(*x.layout, ids.layout->shape(), axis), ids, *ids.layout,
+              false, axis, out);
+}
+
+void GpuBackend::scatter(ScatterMode mode, const Operand& ids, const Operand& source, int axis,
+                         const Target& out) {
+  if (mode == ScatterMode::Add) return scatter_add(ids, source, axis, out);
+  // Numbers for all elements that ids can name: the shape of the ids, but with out's size along the axis.
+  const int64_t size = out.layout->dim(axis);
+  Shape named = ids.layout->shape();
+  const bool alone = named[axis] == 1;
+  named.set(axis, size);
+  const Layout winners(named);
+  const Layout winner_base = without_step(winners, ids.layout->shape(), axis);
+  const Layout to_base = without_step(*out.layout, ids.layout->shape(), axis);
+  const auto winner_bytes = alone ? 0 : static_cast<size_t>(named.elem_count()) * sizeof(uint32_t);
+  const detail::Ref<Storage> winner = alone ? detail::Ref<Storage>() : scratch(winner_bytes);
+  const Kernel& kernel = scatter_kernels.get(gpu_, size_index(source.dtype));
+  const Nest<4> nest({source.layout, ids.layout, &to_base, &winner_base});
+  // Parts come in order, so a later one's elements win without being compared.
+  for_each_part(nest, [&](const Nest<4>& part, const std::array<int64_t, 4>& offset, int64_t first) {
+    ScatterArgs arguments{};
+    arguments.x = at(source.data(), offset[0], source.dtype);
+    arguments.y = at(out.data(), offset[2], out.dtype);
+    arguments.count = static_cast<uint32_t>(part.count);
+    arguments.axis_stride = out.layout->stride(axis);
+    arguments.winner_stride = winners.stride(axis);
+    arguments.ids = ids_args(ids, size, false, offset[1], first, reporter(gpu_, kernel));
+    arguments.walk = walk_of(part);
+    if (!alone) {
+      gpu_.use();
+      if (winner_bytes > 0)
+        check(gpu_.driver(), gpu_.driver().fill_bytes(winner->data(), 0, winner_bytes, gpu_.stream()),
+              "clearing memory");
+      arguments.winner = reinterpret_cast<uint32_t*>(winner->data()) + offset[3];
+      gpu_.launch(claim_kernels.get(gpu_, 0), index_shape(part.count), arguments);
+      arguments.ids.report.slot = nullptr;  // reported
+    }
+    gpu_.launch(kernel, index_shape(part.count), arguments);
+  });
+}
+
+}  // namespace beeswax::gpu

@@ -1,0 +1,44 @@
+// SPDX-License-Identifier: Apache-2.0
+// Ids in kernels: reading them, and what becomes of those that name nothing.
+#pragma once
+
+#include "kernels/elements.h"
+#include "kernels/index_args.h"
+
+namespace beeswax::gpu {
+
+inline constexpr int64_t kSkip = -1;
+
+/// ids[k] = the id at offset[k]: one branch by dtype for all of them, so that their loads are in flight
+/// together.
+template <int n>
+BW_DEVICE void read_ids(const IdsArgs& args, const int64_t (&offset)[n], int64_t (&id)[n]) {
+  const auto read = [&](auto* ids) __attribute__((always_inline)) {
+#pragma unroll
+    for (int k = 0; k < n; ++k) id[k] = static_cast<int64_t>(ids[offset[k]]);
+  };
+  switch (args.kind) {
+    case 0:
+      return read(static_cast<const uint8_t*>(args.ids));
+    case 1:
+      return read(static_cast<const uint32_t*>(args.ids));
+    case 2:
+      return read(static_cast<const int16_t*>(args.ids));
+    case 3:
+      return read(static_cast<const int32_t*>(args.ids));
+    default:
+      return read(static_cast<const int64_t*>(args.ids));
+  }
+}
+
+/// The id if it is legal, else kSkip; `index` is its linear index in the launch. Reports a bad one.
+BW_DEVICE int64_t legal_id(const IdsArgs& args, int64_t id, int64_t offset, uint32_t index) {
+  if (static_cast<uint64_t>(id) < static_cast<uint64_t>(args.size)) return id;
+  if (id != args.skip && args.report.slot != nullptr)
+    report(args.report, kErrorIndexOutOfRange, id,
+           (args.stride == 0 ? args.first + index : (args.first + offset) / args.stride) * args.step,
+           args.size);
+  return kSkip;
+}
+
+}  // namespace beeswax::gpu

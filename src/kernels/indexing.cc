@@ -1,0 +1,98 @@
+// SPDX-License-Identifier: Apache-2.0
+// Moves by ids; elements move as bits, whole rows in units of up to 16 bytes.
+//   floors: bytes of ids, elements read and elements written over the bandwidth of memory; elements that lie
+//   alone cost a sector of 32 bytes each
+#include "kernels/ids.h"
+#include "kernels/wave.h"
+
+namespace beeswax::gpu {
+
+using Unit16 = uint32_t __attribute__((vector_size(16)));
+
+BW_KERNEL(kMapThreads) check_ids(CheckIdsArgs args) {
+  const uint32_t i = block() * kMapThreads + thread();
+  if (i >= args.count) return;
+  int64_t offset[1], id[1];
+  offsets_at(args.walk, i, offset);
+  read_ids(args.ids, offset, id);
+  legal_id(args.ids, id[0], offset[0], i);
+}
+
+// index_select and gather: ids, then elements, are loaded together for several results, and then stored.
+template <class S>
+BW_DEVICE void gather(const GatherArgs& args) {
+  constexpr int n = kIndexUnroll;
+  const S* x = static_cast<const S*>(args.x);
+  S* y = static_cast<S*>(args.y);
+  const uint32_t first = block() * (kMapThreads * n) + thread();
+  const auto index = [&](int k) __attribute__((always_inline)) {  // past the end, the last one
+    const uint32_t i = first + static_cast<uint32_t>(k) * kMapThreads;
+    return i < args.count ? i : args.count - 1;
+  };
+  int64_t from[n], at[n], id[n];
+  S value[n];
+#pragma unroll
+  for (int k = 0; k < n; ++k) {
+    int64_t offset[2];
+    offsets_at(args.walk, index(k), offset);
+    from[k] = offset[0];
+    at[k] = offset[1];
+  }
+  read_ids(args.ids, at, id);
+#pragma unroll
+  for (int k = 0; k < n; ++k) {
+    id[k] = legal_id(args.ids, id[k], at[k], index(k));
+    value[k] = S();
+    if (id[k] != kSkip) value[k] = x[from[k] + id[k] * args.axis_stride];
+  }
+#pragma unroll
+  for (int k = 0; k < n; ++k) {
+    const uint32_t i = first + static_cast<uint32_t>(k) * kMapThreads;
+    if (i < args.count) y[i] = value[k];
+  }
+}
+
+template <class S>
+BW_DEVICE void scatter(const ScatterArgs& args) {
+  const S* x = static_cast<const S*>(args.x);
+  S* y = static_cast<S*>(args.y);
+  uint32_t i = block() * (kMapThreads * kIndexUnroll) + thread();
+#pragma unroll
+  for (int k = 0; k < kIndexUnroll; ++k, i += kMapThreads) {
+    if (i >= args.count) return;
+    int64_t offset[4], id[1];
+    offsets_at(args.walk, i, offset);
+    const int64_t at[1] = {offset[1]};
+    read_ids(args.ids, at, id);
+    id[0] = legal_id(args.ids, id[0], at[0], i);
+    if (id[0] == kSkip) continue;
+    if (args.winner != nullptr && args.winner[offset[3] + id[0] * args.winner_stride] != i + 1) continue;
+    y[offset[2] + id[0] * args.axis_stride] = x[offset[0]];
+  }
+}
+
+// The last id that names an element wins.
+BW_KERNEL(kMapThreads) scatter_claim(ScatterArgs args) {
+  uint32_t i = block() * (kMapThreads * kIndexUnroll) + thread();
+#pragma unroll
+  for (int k = 0; k < kIndexUnroll; ++k, i += kMapThreads) {
+    if (i >= args.count) return;
+    int64_t offset[4], id[1];
+    offsets_at(args.walk, i, offset);
+    const int64_t at[1] = {offset[1]};
+    read_ids(args.ids, at, id);
+    id[0] = legal_id(args.ids, id[0], at[0], i);
+    if (id[0] != kSkip) atomic_max(args.winner + offset[3] + id[0] * args.winner_stride, i + 1);
+  }
+}
+
+#define BW_INDEXING(S, bytes)                                                 \
+  BW_KERNEL(kMapThreads) gather_##bytes(GatherArgs args) { gather<S>(args); } \
+  BW_KERNEL(kMapThreads) scatter_##bytes(ScatterArgs args) { scatter<S>(args); }
+BW_INDEXING(uint8_t, 1)
+BW_INDEXING(uint16_t, 2)
+BW_INDEXING(uint32_t, 4)
+BW_INDEXING(uint64_t, 8)
+BW_KERNEL(kMapThreads) gather_16(GatherArgs args) { gather<Unit16>(args); }
+
+}  // namespace beeswax::gpu
