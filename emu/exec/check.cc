@@ -52,6 +52,7 @@ bool all_initialized(const uint8_t* shadow, size_t bytes) {
 void check_registers(Wave& w, const Op* op) {
   const Row* row = op->row;
   if (row == nullptr) return;
+  if (w.checker->waits != nullptr) w.checker->waits[w.id].step(w, op);
   const uint64_t exec = word64(w.s + kExec) & (w.lanes > 32 ? ~uint64_t(0) : 0xffffffffu);
   uint64_t defined = ~uint64_t(0), low_defined = 0;
   switch (row->form) {
@@ -158,6 +159,7 @@ void check_memory(Wave& w, const Op* op, const uint64_t* addresses, uint64_t lan
             (verb + std::to_string(bytes) + " bytes: " + where).c_str());
     }
   }
+  if (w.checker->races != nullptr) w.checker->races->access(w, op, addresses, lanes, bytes, access);
   if (access == Memory::Access::Write) {
     if (together && high - low + bytes <= uint64_t(w.lanes) * bytes && lanes != 0 &&
         uint64_t(__builtin_popcountll(lanes)) * bytes == high - low + bytes) {
@@ -195,6 +197,7 @@ void check_scalar(Wave& w, const Op* op, uint64_t address, uint32_t bytes) {
 
 void check_local(Wave& w, const Op* op, const uint32_t* offsets, uint64_t lanes, uint32_t bytes,
                  Memory::Access access) {
+  if (w.checker->lds_races != nullptr) w.checker->lds_races->access(w, op, offsets, lanes, bytes, access);
   uint8_t* shadow = w.checker->lds_initialized;
   for (uint64_t rest = lanes; rest; rest &= rest - 1) {
     const int i = __builtin_ctzll(rest);

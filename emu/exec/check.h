@@ -3,7 +3,9 @@
 #pragma once
 #include "emu/exec/machine.h"
 #include "emu/exec/program.h"
+#include "emu/exec/race.h"
 #include "emu/exec/run.h"
+#include "emu/exec/waits.h"
 
 namespace emu::exec {
 
@@ -12,6 +14,9 @@ struct Checker {
   Check level;
   // One byte for each byte of LDS and of a wave's private memory: 1 = initialized. Parallel to the segments.
   uint8_t* lds_initialized = nullptr;
+  Waits* waits = nullptr;         // by wave; only for strict waits
+  LdsRaces* lds_races = nullptr;  // only when races are looked for
+  RaceTable* races = nullptr;
 };
 
 /// Before an operation: registers that it needs must be initialized; its destinations become so where its

@@ -6,6 +6,7 @@
 #include <cmath>
 #include <cstring>
 
+#include "emu/exec/registers.h"
 #include "emu/exec/service.h"
 
 namespace emu::exec {
@@ -555,15 +556,15 @@ class Binder {
   /// Destination, then sources, of the widths that the row gives.
   bool custom() {
     Operand dst;
-    op_.imm = op_.raw[0] & 0xffff;
-    if (row_->dst_words && (!take(dst) || !put_dst(dst, row_->dst_words))) return false;
+    const auto words = [](uint8_t given, const Operand& o) { return given == kAsWritten ? o.words : given; };
+    if (row_->dst_words && (!take(dst) || !put_dst(dst, words(row_->dst_words, dst)))) return false;
     unsigned n = 0;
     for (; n < 4 && row_->src_words[n] && more(); ++n) {
       Operand source;
-      if (!take(source) || !put(source, row_->src[n], op_.src[n], row_->src_words[n])) return false;
+      if (!take(source) || !put(source, row_->src[n], op_.src[n], words(row_->src_words[n], source)))
+        return false;
     }
     op_.sources = uint8_t(n);
-    op_.imm = 0;
     return modifiers();
   }
 
@@ -589,10 +590,7 @@ void decode_operation(const Text& text, const uint32_t* raw, size_t words, const
   op.run = unknown_instruction;
   const Row* row = find_row(text.mnemonic.c_str());
   if (row == nullptr) return;
-  if (!Binder(text, context, op).bind(*row)) {
-    op.run = unknown_instruction;
-    return;
-  }
+  if (!Binder(text, context, op).bind(*row)) return;
   op.row = row;
   op.run = row->run;
 }

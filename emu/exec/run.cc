@@ -48,6 +48,8 @@ void run(const Launch& launch, Memory& memory, const Options& options, Counters*
       ~15u;
   d.group_count = uint64_t(launch.grid[0]) * launch.grid[1] * launch.grid[2];
 
+  if (options.check >= Check::Race) d.races = std::make_unique<RaceTable>(d.group_count);
+
   unsigned threads =
       options.threads != 0 ? options.threads : std::max(1u, std::thread::hardware_concurrency());
   threads = unsigned(std::min<uint64_t>(threads, std::max<uint64_t>(d.group_count, 1)));

@@ -48,11 +48,14 @@ struct Slot {
   std::vector<std::byte> lds, scratch;
   std::vector<uint8_t> lds_initialized;
   std::vector<uint32_t> order;
+  std::vector<Waits> waits;
+  LdsRaces lds_races;
 };
 
 Worker::Worker(Dispatch* shared) : dispatch(shared) {
   checker.memory = shared->memory;
   checker.level = shared->options.check;
+  checker.races = shared->races.get();
 }
 Worker::~Worker() = default;
 
@@ -83,14 +86,19 @@ void Worker::start(Slot& slot, uint64_t number) {
   g.lds = slot.lds.data();
   g.lds_bytes = d.lds_bytes;
   std::fill(slot.registers.begin(), slot.registers.end(), kPoison);
-  std::memset(slot.lds.data(), 0xd5, slot.lds.size());
-  std::memset(slot.scratch.data(), 0xd5, slot.scratch.size());
+  std::fill(slot.lds.begin(), slot.lds.end(), std::byte{0xd5});
+  std::fill(slot.scratch.begin(), slot.scratch.end(), std::byte{0xd5});
   std::fill(slot.initialized.begin(), slot.initialized.end(), 0);
   std::fill(slot.lds_initialized.begin(), slot.lds_initialized.end(), 0);
   std::iota(slot.order.begin(), slot.order.end(), 0u);
   if (d.options.seed != 0)
     for (uint32_t i = 0; i < d.wave_count; ++i)
       slot.order[i] = uint32_t(permute(i, d.wave_count, mix(d.options.seed + linear)));
+  if (d.options.check >= Check::Race) slot.lds_races.reset(d.lds_bytes);
+  if (d.options.check >= Check::Strict) {
+    slot.waits.resize(d.wave_count);
+    for (Waits& waits : slot.waits) waits.reset(d.vector_registers);
+  }
   for (unsigned i = 0; i < d.wave_count; ++i) start_wave(slot, i);
 }
 
@@ -219,6 +227,8 @@ void Worker::run_wave(Wave& wave) {
 
 bool Worker::turn(Slot& slot, bool& progress) {
   checker.lds_initialized = slot.lds_initialized.data();
+  checker.waits = slot.waits.empty() ? nullptr : slot.waits.data();
+  checker.lds_races = checker.level >= Check::Race ? &slot.lds_races : nullptr;
   unsigned ended = 0, waiting = 0;
   for (uint32_t i : slot.order) {
     Wave& w = slot.waves[i];

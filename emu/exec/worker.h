@@ -25,6 +25,7 @@ struct Dispatch {
   uint64_t group_count;
   std::atomic<uint64_t> next{0};
   std::atomic<bool> stop{false};
+  std::unique_ptr<RaceTable> races;
 };
 
 struct Slot;  // a group being run, with its registers

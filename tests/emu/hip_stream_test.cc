@@ -125,11 +125,14 @@ TEST_F(Streams, EventTimes) {
   float milliseconds = -1;
   EXPECT_EQ(hipEventElapsedTime(&milliseconds, event, end), hipErrorInvalidHandle) << "never recorded";
   HIP_OK(hipEventRecord(event, streams[0]));
+  Gate gate;
+  gate.close_on(streams[0]);
   HIP_OK(hipLaunchHostFunc(
       streams[0], [](void*) { std::this_thread::sleep_for(std::chrono::milliseconds(20)); }, nullptr));
   HIP_OK(hipEventRecord(end, streams[0]));
   HIP_OK(hipEventRecord(plain, streams[0]));
   EXPECT_EQ(hipEventElapsedTime(&milliseconds, event, end), hipErrorNotReady);
+  gate.open();
   HIP_OK(hipEventSynchronize(end));
   HIP_OK(hipEventElapsedTime(&milliseconds, event, end));
   EXPECT_GE(milliseconds, 20.0f);

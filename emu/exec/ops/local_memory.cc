@@ -22,12 +22,19 @@ EMU_FN uint64_t lds_offsets(Wave& w, const Op* op, uint32_t* at, uint32_t add, u
   const bool none = w.group->lds_bytes < bytes;
   uint64_t outside = 0;
   for (unsigned h = 0; h < w.lanes; h += 32) {
-    uint32_t bits = 0;
-    for (unsigned i = 0; i < 32; ++i) {
-      at[h + i] = v[h + i] + add;
-      bits |= uint32_t(at[h + i] > limit) << i;
+    const uint32_t* from = v + h;
+    uint32_t* to = at + h;
+    uint32_t highest = 0;
+#pragma GCC ivdep
+    for (int i = 0; i < 32; ++i) {
+      const uint32_t offset = from[i] + add;
+      to[i] = offset;
+      highest = offset > highest ? offset : highest;
     }
-    outside |= uint64_t(bits) << h;
+    if (highest <= limit) [[likely]]
+      continue;
+    for (int i = 0; i < 32; ++i)
+      if (to[i] > limit) outside |= uint64_t(1) << (h + unsigned(i));
   }
   if (none) outside = ~uint64_t(0);
   uint64_t lanes = exec & ~outside;
@@ -51,10 +58,21 @@ EMU_FN void load_at(Wave& w, const Op* op, uint32_t add, unsigned first) {
   uint32_t* d = w.v + op->dst_offset + first * w.lanes;
   const std::byte* lds = w.group->lds;
   if (lanes == ~uint64_t(0) >> (64 - w.lanes)) {
-    for (unsigned i = 0; i < w.lanes; ++i) {
-      uint32_t words[Words];
-      std::memcpy(words, lds + at[i], sizeof(words));
-      for (unsigned word = 0; word < Words; ++word) d[word * w.lanes + i] = words[word];
+    for (unsigned h = 0; h < w.lanes; h += 32) {
+      // Lanes one behind the other are the usual case.
+      alignas(64) uint32_t all[32 * Words];
+      const uint32_t* offsets = at + h;
+      uint32_t different = 0;
+      for (int i = 0; i < 32; ++i) different |= offsets[i] ^ (offsets[0] + uint32_t(i) * Words * 4);
+      if (different == 0)
+        std::memcpy(all, lds + offsets[0], sizeof(all));
+      else
+        for (int i = 0; i < 32; ++i) std::memcpy(all + unsigned(i) * Words, lds + offsets[i], Words * 4);
+      for (unsigned word = 0; word < Words; ++word) {
+        uint32_t* to = d + word * w.lanes + h;
+#pragma GCC ivdep
+        for (int i = 0; i < 32; ++i) to[i] = all[unsigned(i) * Words + word];
+      }
     }
     return;
   }

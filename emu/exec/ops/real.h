@@ -125,19 +125,19 @@ EMU_FN double add_odd(double a, double b) {
   const double odd = from_bits<double>(towards_zero ? sb - 1 : sb + 1);
   return (e != 0) & ((sb & 1) == 0) ? odd : s;
 }
-/// a * b + c of halves or floats (as doubles, so that the product is exact), rounded to odd.
+/// a * b + c of floats (as doubles, so that the product is exact), rounded to odd.
 EMU_FN double fused_odd(float a, float b, float c) { return add_odd(double(a) * double(b), double(c)); }
-/// The float that rounds to the same half as the double does (rounding to odd at 24 bits).
+/// A float that rounds to the same half as the double does: rounding to odd at 24 bits. The double must be
+/// zero or not below the normal floats, as sums of products of halves are.
 EMU_FN float odd_float(double x) {
-  const uint64_t b = bits(x);
-  const double cut = from_bits<double>(b & ~uint64_t(0x1fffffff));
-  const float f = float(cut);
-  const bool inexact = double(f) != x && x == x;
-  return inexact && f != 0.0f ? from_bits<float>(bits(f) | 1)
-         : inexact            ? from_bits<float>(uint32_t(b >> 63) << 31 | 1)
-                              : f;
+  const uint64_t b = bits(x), sticky = (b & 0x1fffffff) != 0 ? 0x20000000 : 0;
+  return float(from_bits<double>((b & ~uint64_t(0x1fffffff)) | sticky));
 }
-EMU_FN Half fused_half(Half a, Half b, Half c) { return {odd_float(fused_odd(a.f, b.f, c.f))}; }
+// The product is exact. The sum is exact too, or one part is so much smaller that rounding to 53 bits cannot
+// bring the sum onto or over a tie of halves.
+EMU_FN Half fused_half(Half a, Half b, Half c) {
+  return {odd_float(double(a.f) * double(b.f) + double(c.f))};
+}
 
 /// x * 2^n with one rounding.
 EMU_FN double scale(double x, int n) {

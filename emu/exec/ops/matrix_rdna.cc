@@ -1,0 +1,176 @@
+// SPDX-License-Identifier: Apache-2.0
+// WMMA of gfx11 and gfx12: D = A * B + C on tiles of 16 x 16, the whole wave at once, EXEC ignored. Products
+// are added in the order of k, each by one fused operation in f32; 16-bit results are rounded once at the
+// end. (Hardware does not document its order; its results may differ in the last bits.)
+#include "emu/exec/ops/atomics.h"
+#include "emu/exec/ops/group.h"
+#include "emu/exec/ops/scalars.h"
+#include "emu/exec/registers.h"
+#include "emu/exec/service.h"
+
+namespace emu::exec {
+namespace EMU_ISA {
+namespace {
+
+enum class Element { F16, Bf16, Fp8, Bf8, I8, I4 };
+enum class Result { F32, I32, F16, Bf16 };
+
+constexpr unsigned bits_of(Element e) {
+  return e == Element::F16 || e == Element::Bf16 ? 16 : e == Element::I4 ? 4 : 8;
+}
+
+/// An 8-bit float with the given exponent width and bias (OCP: E4M3 has one NaN and no infinity).
+EMU_FN float small_float(uint32_t x, int exponent_bits) {
+  const int mantissa_bits = 7 - exponent_bits, bias = (1 << (exponent_bits - 1)) - 1;
+  const int e = int(x >> mantissa_bits) & ((1 << exponent_bits) - 1), m = int(x) & ((1 << mantissa_bits) - 1);
+  const float sign = x & 0x80 ? -1.0f : 1.0f;
+  if (exponent_bits == 4 && (x & 0x7f) == 0x7f) return std::bit_cast<float>(0x7fc00000u);
+  if (exponent_bits == 5 && e == 31)
+    return m ? std::bit_cast<float>(0x7fc00000u) : sign * std::bit_cast<float>(0x7f800000u);
+  const auto power = [](int n) { return std::bit_cast<float>(uint32_t(n + 127) << 23); };
+  return e == 0 ? sign * float(m) * power(1 - bias - mantissa_bits)
+                : sign * float(m + (1 << mantissa_bits)) * power(e - bias - mantissa_bits);
+}
+template <Element E>
+EMU_FN auto element(uint32_t x, bool is_signed) {
+  if constexpr (E == Element::I8)
+    return is_signed ? int32_t(int8_t(x)) : int32_t(x & 0xff);
+  else if constexpr (E == Element::I4)
+    return is_signed ? int32_t(x << 28) >> 28 : int32_t(x & 15);
+  else if constexpr (E == Element::F16)
+    return half_value(x & 0xffff);
+  else if constexpr (E == Element::Bf16)
+    return std::bit_cast<float>(x << 16);
+  else
+    return small_float(x & 0xff, E == Element::Fp8 ? 4 : 5);
+}
+
+/// Where element k of a row of A (or column of B) lies: register and group of 16 lanes.
+struct Spot {
+  unsigned reg, group, shift;
+};
+EMU_FN Spot spot(unsigned k, unsigned bits, unsigned depth, unsigned generation) {
+  if (generation < 12) return {k * bits / 32, 0, k * bits % 32};  // every group of lanes holds a copy
+  // gfx12: units of two registers (or of the one there is) alternate between the halves of the wave.
+  const unsigned registers = depth * bits / 64, unit_registers = registers < 2 ? registers : 2;
+  const unsigned per_unit = unit_registers * 32 / bits, unit = k / per_unit, at = k % per_unit;
+  return {unit / 2 * unit_registers + at * bits / 32, unit % 2, at * bits % 32};
+}
+/// The register, lane and half of element (m, n) of C and D.
+struct Cell {
+  unsigned reg, lane, shift;
+};
+EMU_FN Cell cell(unsigned m, unsigned n, bool is_short, bool high, const Wave& w) {
+  if (w.generation < 12) {
+    const unsigned groups = w.lanes / 16;
+    return {m / groups, n + 16 * (m % groups), is_short && high ? 16u : 0u};
+  }
+  const unsigned row = m % 8;
+  return is_short ? Cell{row / 2, n + 16 * (m / 8), 16 * (row % 2)} : Cell{row, n + 16 * (m / 8), 0};
+}
+
+template <Element EA, Element EB, Result R, unsigned Depth>
+const Op* wmma(Wave& w, const Op* op) {
+  constexpr bool kInteger = R == Result::I32, kShort = R == Result::F16 || R == Result::Bf16;
+  using T = std::conditional_t<kInteger, int32_t, float>;
+  if (w.generation >= 12 && w.lanes != 32)
+    raise(w, op, Fault::Kind::Unsupported, -1, 0, "WMMA of 64 lanes on gfx12");
+  alignas(64) T a[16][Depth], b[Depth][16], sum[16][16];
+  const bool signed_a = op->imm & 1, signed_b = op->imm & 2;
+  const uint8_t ma = op->src[0].mods, mb = op->src[1].mods, mc = op->src[2].mods;
+  for (unsigned k = 0; k < Depth; ++k) {
+    const Spot pa = spot(k, bits_of(EA), Depth, w.generation), pb = spot(k, bits_of(EB), Depth, w.generation);
+    const uint32_t* va = w.v + op->src[0].offset + pa.reg * w.lanes + 16 * pa.group;
+    const uint32_t* vb = w.v + op->src[1].offset + pb.reg * w.lanes + 16 * pb.group;
+    for (unsigned i = 0; i < 16; ++i) {
+      a[i][k] = element<EA>(va[i] >> pa.shift, signed_a);
+      b[k][i] = element<EB>(vb[i] >> pb.shift, signed_b);
+    }
+    if constexpr (!kInteger) {
+      if (ma & (pa.shift ? kNegHigh : kNeg))
+        for (unsigned i = 0; i < 16; ++i) a[i][k] = -a[i][k];
+      if (mb & (pb.shift ? kNegHigh : kNeg))
+        for (unsigned i = 0; i < 16; ++i) b[k][i] = -b[k][i];
+    }
+  }
+  const bool high = (mc & kHigh) != 0;
+  for (unsigned m = 0; m < 16; ++m)
+    for (unsigned n = 0; n < 16; ++n) {
+      const Cell at = cell(m, n, kShort, high, w);
+      uint32_t bits = op->src[2].place == Place::Vector
+                          ? w.v[op->src[2].offset + at.reg * w.lanes + at.lane] >> at.shift
+                          : uint32_t(scalar_bits(w, op->src[2], false));
+      if constexpr (kInteger) {
+        sum[m][n] = int32_t(bits);
+      } else {
+        float c = R == Result::F16    ? half_value(bits & 0xffff)
+                  : R == Result::Bf16 ? std::bit_cast<float>(bits << 16)
+                                      : std::bit_cast<float>(bits);
+        if (mc & kNegHigh) c = c < 0 ? -c : c;
+        if (mc & kNeg) c = -c;
+        sum[m][n] = c;
+      }
+    }
+  if constexpr (kInteger) {
+    const bool clamp = op->flags & kClamp;
+    for (unsigned m = 0; m < 16; ++m)
+      for (unsigned n = 0; n < 16; ++n) {
+        int64_t total = sum[m][n];
+        for (unsigned k = 0; k < Depth; ++k) total += a[m][k] * b[k][n];
+        sum[m][n] = !clamp                  ? int32_t(total)
+                    : total > 2147483647    ? 2147483647
+                    : total < -2147483648LL ? int32_t(-2147483647 - 1)
+                                            : int32_t(total);
+      }
+  } else {
+    for (unsigned m = 0; m < 16; ++m)
+      for (unsigned k = 0; k < Depth; ++k)
+        for (unsigned n = 0; n < 16; ++n) sum[m][n] = __builtin_fmaf(a[m][k], b[k][n], sum[m][n]);
+  }
+  for (unsigned m = 0; m < 16; ++m)
+    for (unsigned n = 0; n < 16; ++n) {
+      const Cell at = cell(m, n, kShort, high, w);
+      uint32_t& d = w.v[op->dst_offset + at.reg * w.lanes + at.lane];
+      if constexpr (kShort) {
+        const uint32_t bits = R == Result::F16 ? half_bits(sum[m][n]) : bf16_bits(sum[m][n]);
+        d = (d & ~(0xffffu << at.shift)) | (bits & 0xffff) << at.shift;
+      } else {
+        d = std::bit_cast<uint32_t>(sum[m][n]);
+      }
+    }
+  return op + 1;
+}
+
+constexpr Row row(const char* name, Handler run, Type c, unsigned flags = 0) {
+  Row r{};
+  r.name = name;
+  r.run = run;
+  r.form = Form::Custom;
+  r.cls = Class::Matrix;
+  r.dst = Type::Wide;
+  r.src[0] = r.src[1] = Type::Wide;
+  r.src[2] = c;
+  r.dst_words = r.src_words[0] = r.src_words[1] = r.src_words[2] = kAsWritten;
+  r.flags = uint16_t(flags | kCrossLane);
+  return r;
+}
+using E = Element;
+
+const Row kRows[] = {
+    row("v_wmma_f32_16x16x16_f16", wmma<E::F16, E::F16, Result::F32, 16>, Type::F32),
+    row("v_wmma_f32_16x16x16_bf16", wmma<E::Bf16, E::Bf16, Result::F32, 16>, Type::F32),
+    row("v_wmma_f16_16x16x16_f16", wmma<E::F16, E::F16, Result::F16, 16>, Type::F16),
+    row("v_wmma_bf16_16x16x16_bf16", wmma<E::Bf16, E::Bf16, Result::Bf16, 16>, Type::PackBf16),
+    row("v_wmma_i32_16x16x16_iu8", wmma<E::I8, E::I8, Result::I32, 16>, Type::U32, kNegIsSign),
+    row("v_wmma_i32_16x16x16_iu4", wmma<E::I4, E::I4, Result::I32, 16>, Type::U32, kNegIsSign),
+    row("v_wmma_i32_16x16x32_iu4", wmma<E::I4, E::I4, Result::I32, 32>, Type::U32, kNegIsSign),
+    row("v_wmma_f32_16x16x16_fp8_fp8", wmma<E::Fp8, E::Fp8, Result::F32, 16>, Type::F32),
+    row("v_wmma_f32_16x16x16_fp8_bf8", wmma<E::Fp8, E::Bf8, Result::F32, 16>, Type::F32),
+    row("v_wmma_f32_16x16x16_bf8_fp8", wmma<E::Bf8, E::Fp8, Result::F32, 16>, Type::F32),
+    row("v_wmma_f32_16x16x16_bf8_bf8", wmma<E::Bf8, E::Bf8, Result::F32, 16>, Type::F32),
+};
+
+}  // namespace
+EMU_GROUP(matrix_rdna, kRows)
+}  // namespace EMU_ISA
+}  // namespace emu::exec
