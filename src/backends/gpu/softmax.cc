@@ -62,7 +62,9 @@ bool launch_rows(Gpu& gpu, KernelTable& table, const RowsView& view, DType dtype
                      (view.rows == 1 || view.stride % kOwnLanes == 0) && in_packs(args.weight, dtype) &&
                      in_packs(args.bias, dtype);
   const bool wide = view.n > most_in_row(kRowThreads);
-  if (wide && (!packs || dtype == DType::F64 || view.n > most_in_row(kWideRowThreads))) return false;
+  const bool is_double = dtype == DType::F64;
+  if ((wide || is_double) && !packs) return false;
+  if (wide && (is_double || view.n > most_in_row(kWideRowThreads))) return false;
   const int threads = wide ? kWideRowThreads : kRowThreads;
   args.n = static_cast<uint32_t>(view.n);
   args.width_log2 = log2_up(std::min<int64_t>(kChunkThreads, ceil_div(view.n, int64_t{kOwnLanes})));

@@ -8,7 +8,7 @@
 
 #include "beeswax/half.h"
 #include "core/math/basic.h"
-#include "core/same_text.h"
+#include "tables/same_text.h"
 
 namespace beeswax::cpu::BW_ISA {
 namespace {
