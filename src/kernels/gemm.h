@@ -101,6 +101,16 @@ BW_DEVICE uint32_t bytes_of(Element type) {
   }
 }
 
+/// n elements from `from` on, those that exist; zeros behind them. `whole`: packs are aligned.
+template <class W, int n>
+BW_DEVICE Pack<W, n> take(const W* from, uint32_t left, bool whole) {
+  if (whole && left >= n) return *reinterpret_cast<const Pack<W, n>*>(from);
+  Pack<W, n> out;
+#pragma unroll
+  for (uint32_t j = 0; j < n; ++j) out.v[j] = j < left ? from[j] : W{};
+  return out;
+}
+
 /// The place of a block's tile.
 struct TilePlace {
   uint32_t batch, row, column;  // row and column in tiles

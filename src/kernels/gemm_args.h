@@ -19,6 +19,8 @@ inline constexpr int kGemmThreads = 256;
 inline constexpr GemmTile kGemmLarge = {128, 128, 16, 8, 8};  // f32 where there are enough tiles
 inline constexpr GemmTile kGemmSmall = {64, 64, 16, 4, 4};
 inline constexpr GemmTile kGemmWide = {64, 64, 8, 4, 4};  // f64 and i64
+inline constexpr GemmTile kGemmMma = {128, 128, 32, 64,
+                                      1};  // matrix units: waves share a tile by their own plan
 
 /// Tiles that follow each other go down this many tile rows before they go across, so that those which run at
 /// the same time share operands in the second-level cache.

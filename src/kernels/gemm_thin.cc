@@ -57,17 +57,6 @@ BW_DEVICE void store_thin(const ThinArgs& args, const ThinPlace& at, int64_t y_o
   }
 }
 
-/// n elements from `from` on, those that exist; zeros behind them. `whole`: the rows of w are aligned to
-/// packs.
-template <class W, int n>
-BW_DEVICE Pack<W, n> take(const W* from, uint32_t left, bool whole) {
-  if (whole && left >= n) return *reinterpret_cast<const Pack<W, n>*>(from);
-  Pack<W, n> out;
-#pragma unroll
-  for (uint32_t j = 0; j < n; ++j) out.v[j] = j < left ? from[j] : W{};
-  return out;
-}
-
 /// w is dense along k: a wave sums C columns, its lanes taking turns along k.
 template <class W, int R, int C>
 BW_DEVICE void thin_dots(const ThinArgs& args, float* shared) {

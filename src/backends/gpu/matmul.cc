@@ -19,6 +19,11 @@ KernelTable thin_kernels(3 * 2 * 2, [](size_t i) -> KernelTable::Name {
 });
 KernelTable thin_sum_kernel(1, [](size_t) -> KernelTable::Name { return {"gemm_thin_sum", "matmul"}; });
 
+// On matrix units, f16 or bf16 throughout.
+KernelTable mma_kernels(2, [](size_t i) -> KernelTable::Name {
+  return {i == 0 ? "gemm_mma_f16" : "gemm_mma_bf16", "matmul"};
+});
+
 constexpr int64_t kMostBlocks = int64_t{1} << 30;
 constexpr int64_t kMostSize = (int64_t{1} << 31) - 1;
 // Parts of k that thin products are cut into: a part is at least so long.
@@ -48,6 +53,19 @@ void for_batches(const Nest<3>& batch, int64_t blocks, Launch&& launch, std::arr
   }
 }
 
+// Families without matrix units: there the f32 kernels are faster.
+bool has_matrix_units(std::string_view arch) {
+  return !arch.starts_with("gfx10") && arch != "gfx900" && arch != "gfx902" && arch != "gfx906" &&
+         arch != "gfx90c";
+}
+
+// One 16-bit float throughout, and operands that are dense along one of their axes.
+bool on_matrix_units(const Gpu& gpu, const Product& p) {
+  return (p.c_type == DType::F16 || p.c_type == DType::BF16) && p.a_type == p.c_type &&
+         p.b_type == p.c_type && (p.a_step == 1 || p.a_row == 1) && (p.b_step == 1 || p.b_column == 1) &&
+         has_matrix_units(gpu.properties().arch);
+}
+
 void tiled(Gpu& gpu, const Product& p) {
   const DType type = p.c_type;
   const bool wide = bytes_of(type) == 8;
@@ -57,6 +75,8 @@ void tiled(Gpu& gpu, const Product& p) {
     kernel = kF32Large;
     tile = kGemmLarge;
   }
+  const bool mma = on_matrix_units(gpu, p);
+  if (mma) tile = kGemmMma;
   GemmArgs arguments{};
   arguments.m = static_cast<uint32_t>(p.m);
   arguments.n = static_cast<uint32_t>(p.n);
@@ -77,7 +97,7 @@ void tiled(Gpu& gpu, const Product& p) {
     arguments.b = at(p.b, offset[1], p.b_type);
     arguments.c = at(p.c, offset[2], p.c_type);
     arguments.batch = walk_of(batch);
-    gpu.launch(gemm_kernels.get(gpu, kernel),
+    gpu.launch(mma ? mma_kernels.get(gpu, type == DType::F16 ? 0 : 1) : gemm_kernels.get(gpu, kernel),
                {{static_cast<uint32_t>(tiles * batch.count), 1, 1}, kGemmThreads, 0}, arguments);
   });
 }
