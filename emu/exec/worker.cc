@@ -87,7 +87,7 @@ void Worker::start(Slot& slot, uint64_t number) {
   g.lds_bytes = d.lds_bytes;
   std::fill(slot.registers.begin(), slot.registers.end(), kPoison);
   std::memset(slot.lds.data(), 0xd5, slot.lds.size());
-  std::memset(slot.scratch.data(), 0xd5, slot.scratch.size());
+  std::fill(slot.scratch.begin(), slot.scratch.end(), std::byte{0xd5});
   std::fill(slot.initialized.begin(), slot.initialized.end(), 0);
   std::fill(slot.lds_initialized.begin(), slot.lds_initialized.end(), 0);
   std::iota(slot.order.begin(), slot.order.end(), 0u);
