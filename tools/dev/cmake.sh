@@ -4,12 +4,32 @@ export NINJA_STATUS='[%f/%t, %es] '
 
 build_folder() { [ "$1" = release ] && echo build || echo "build-$1"; }
 
-# configure_preset PRESET: once; afterwards ninja configures again by itself when a CMake file changed.
+# The kernels that the GPUs of this machine need, as BW_GPU_TARGETS takes them.
+gpu_targets_here() {
+  local targets=() version
+  [ -e /dev/nvidiactl ] && targets+=(ptx_80)
+  # 110000 is gfx1100, 90010 is gfx90a: major * 10000 + minor * 100 + stepping.
+  for version in $(sed -n 's/^gfx_target_version \([1-9][0-9]*\)$/\1/p' /sys/class/kfd/kfd/topology/nodes/*/properties 2>/dev/null | sort -u); do
+    targets+=("$(printf 'gfx%d%d%x' $((version / 10000)) $((version / 100 % 100)) $((version % 100)))")
+  done
+  [ ${#targets[@]} -gt 0 ] || targets=(none)
+  (IFS=';' && echo "${targets[*]}")
+}
+
+# configure_preset PRESET [OPTION]: once; afterwards ninja configures again by itself when a CMake file changed. A
+# folder that was configured for this machine's GPUs alone is configured for the usual ones by everything but the demo.
 configure_preset() {
-  local folder
+  local folder option=${2:-} narrow
   folder=$(build_folder "$1")
-  [ -f "$folder/build.ninja" ] && return 0
-  cmake --preset "$1" >"$folder.configure.log" 2>&1 || {
+  narrow=$folder/.gpus-of-this-machine
+  if [ -f "$folder/build.ninja" ]; then
+    [ -f "$narrow" ] && [ -z "$option" ] || return 0
+    rm -f "$narrow"
+    option=-DBW_GPU_TARGETS=default
+  elif [ -n "$option" ]; then
+    mkdir -p "$folder" && touch "$narrow"
+  fi
+  cmake --preset "$1" ${option:+"$option"} >"$folder.configure.log" 2>&1 || {
     cat "$folder.configure.log" >&2
     rm -f "$folder.configure.log"
     die 4 "cmake could not configure the preset $1"

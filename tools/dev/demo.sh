@@ -16,6 +16,7 @@ HELP
 
 run_demo() {
   need_packages build
-  build_preset release beeswax_cli
+  configure_preset release "-DBW_GPU_TARGETS=$(gpu_targets_here)"
+  cmake --build build -j "$(jobs_here)" --target beeswax_cli || die 4 "the build failed"
   exec build/bin/beeswax demo "$@"
 }

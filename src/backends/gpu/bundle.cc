@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "backends/gpu/bundle.h"
 
+#ifdef BW_ZSTD
 #include <zstd.h>
+#endif
 
 #include <algorithm>
 #include <array>
@@ -154,6 +156,7 @@ std::string_view Bundle::module_name(size_t target, size_t module) const {
 std::vector<std::byte> Bundle::unpack(size_t target, size_t module) const {
   const auto entry = row<Module>(modules_at_, row<Target>(sizeof(Header), target).first_module + module);
   const std::span<const std::byte> packed = file_.subspan(entry.offset, entry.packed_bytes);
+#ifdef BW_ZSTD
   // Believe the size only where the frame says the same.
   if (ZSTD_getFrameContentSize(packed.data(), packed.size()) != entry.bytes)
     damaged("a module's size is wrong");
@@ -161,6 +164,9 @@ std::vector<std::byte> Bundle::unpack(size_t target, size_t module) const {
   const size_t made = ZSTD_decompress(out.data(), out.size(), packed.data(), packed.size());
   if (ZSTD_isError(made) != 0 || made != out.size()) damaged("a module does not unpack");
   return out;
+#else
+  fail(ErrorKind::Unsupported, "kernels", packed.size(), " bytes are compressed, and this build has no zstd");
+#endif
 }
 
 std::optional<Bundle::KernelRow> Bundle::find(size_t target, std::string_view kernel) const {
