@@ -103,6 +103,25 @@ void check_registers(Wave& w, const Op* op) {
       if (t == Type::VccMask && !scalar_defined(w, kVcc, w.lanes / 32)) defined = 0;
     if ((row->flags & kImplicitVcc) && !scalar_defined(w, kVcc, w.lanes / 32)) defined = 0;
   }
+  if (op->dst_place == Place::Vector && row->src[0] == Type::PackF32) {
+    // Each element follows from the words that op_sel and op_sel_hi choose; v_pk_mov_b32 takes one source for
+    // each.
+    uint64_t parts[2] = {~uint64_t(0), ~uint64_t(0)};
+    for (unsigned part = 0; part < 2; ++part)
+      for (unsigned i = 0; i < op->sources; ++i) {
+        const bool moves = row->dst == Type::B64;
+        if (moves && i != part) continue;
+        Source word = op->src[i];
+        word.words = 1;
+        if (word.mods & (part && !moves ? kPackHigh : kHigh)) ++word.reg;
+        parts[part] &= defined_lanes(w, word);
+      }
+    for (unsigned part = 0; part < 2; ++part) {
+      uint64_t& lanes = w.initialized[op->dst + part];
+      lanes = (lanes & ~exec) | (parts[part] & exec);
+    }
+    return;
+  }
   if (op->dst_place == Place::Vector) {
     if (row->flags & kCarriesUp) {
       low_defined = ~uint64_t(0);

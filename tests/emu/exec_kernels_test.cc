@@ -16,6 +16,7 @@ namespace {
 const char* const kSource = R"(
 #define KERNEL extern "C" __global__ void
 typedef _Float16 f16;
+typedef float f2 __attribute__((ext_vector_type(2)));
 KERNEL vector_add(const float* a, const float* b, float* c, int n) {
   int i = global_x();
   if (i < n) c[i] = a[i] + b[i];
@@ -86,6 +87,31 @@ KERNEL convert(const float* a, int* c, int n) {
   o[3] = __builtin_bit_cast(short, (f16)a[i]);
   o[4] = __builtin_bit_cast(int, (float)(uint32_t)(i * 77777777));
   o[5] = __builtin_bit_cast(int, (float)__builtin_bit_cast(f16, (short)(i * 31)));
+}
+KERNEL pairs(const f2* a, const f2* b, f2* c, int n) {
+  int i = global_x();
+  if (i >= n) return;
+  f2* o = c + 8 * i;
+  f2 x = a[i], y = b[i];
+  o[0] = x * y;
+  o[1] = x + y.yx;
+  o[2] = __builtin_elementwise_fma(x, y, x);
+  o[3] = __builtin_elementwise_fma(x.xx, -y, f2(2.0f));
+  o[4] = x * o[0].y;
+#if defined(__gfx90a__) || defined(__gfx942__)
+  f2 p, q, r, t;
+  asm("v_pk_mul_f32 %0, %1, %2 op_sel:[1,0] op_sel_hi:[0,1] neg_lo:[1,0] neg_hi:[0,1]" : "=v"(p) : "v"(x), "v"(y));
+  asm("v_pk_mov_b32 %0, %1, %2 op_sel:[1,0]" : "=v"(q) : "v"(x), "v"(y));
+  asm("v_pk_add_f32 %0, %1, 1.0 op_sel_hi:[1,0] clamp" : "=v"(r) : "v"(x));
+  asm("v_accvgpr_write_b32 a0, %1\n\tv_accvgpr_mov_b32 a3, a0\n\ts_nop 1\n\tv_accvgpr_read_b32 %0, a3" : "=v"(t.x) : "v"(x.y) : "a0", "a3");
+  t.y = y.y;
+#else
+  f2 p = {-x.y * y.x, x.x * -y.y}, q = {x.y, y.x}, t = {x.y, y.y};
+  f2 r = __builtin_elementwise_min(__builtin_elementwise_max(x + 1.0f, f2(0.0f)), f2(1.0f));
+#endif
+  o[5] = p;
+  o[6] = q + t;
+  o[7] = r;
 }
 KERNEL reduce(const float* a, float* c, int n) {
   __shared__ float s[256];
@@ -364,6 +390,36 @@ TEST_P(ExecKernels, Halves) {
     if (x == x && y == y && !(x == 0 && y == 0)) {
       EXPECT_EQ(half_to_double(o[3]), std::max(x, y));
     }
+  }
+}
+
+TEST_P(ExecKernels, Pairs) {
+  const size_t n = 300;
+  std::vector<float> a(2 * n), b(2 * n);
+  for (auto* values : {&a, &b})
+    for (float& x : *values) x = float(int(random() % 20001) - 10000) / 4096.0f;
+  const float *da = device->upload(a), *db = device->upload(b);
+  float* dc = device->allocate<float>(16 * n);
+  device->run("pairs", {.grid = 2, .block = 256}, da, db, dc, int(n));
+  for (size_t i = 0; i < n; ++i) {
+    const float x = a[2 * i], x2 = a[2 * i + 1], y = b[2 * i], y2 = b[2 * i + 1], product = x2 * y2;
+    const float want[16] = {x * y,
+                            product,
+                            x + y2,
+                            x2 + y,
+                            std::fma(x, y, x),
+                            std::fma(x2, y2, x2),
+                            std::fma(x, -y, 2.0f),
+                            std::fma(x, -y2, 2.0f),
+                            x * product,
+                            x2 * product,
+                            -x2 * y,
+                            x * -y2,
+                            x2 + x2,
+                            y + y2,
+                            std::clamp(x + 1.0f, 0.0f, 1.0f),
+                            std::clamp(x2 + 1.0f, 0.0f, 1.0f)};
+    for (size_t k = 0; k < 16; ++k) ASSERT_EQ(dc[16 * i + k], want[k]) << i << " " << k;
   }
 }
 
