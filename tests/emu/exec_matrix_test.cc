@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// WMMA: where every element lies comes from AMD's matrix instruction calculator (../shared/isa), the values
-// from products of small integers, which every format holds exactly.
+// WMMA and MFMA: where every element lies comes from AMD's matrix instruction calculator (../shared/isa), the
+// values from products of small integers, which every format holds exactly.
 #include <gtest/gtest.h>
 
 #include <fstream>
@@ -14,13 +14,17 @@
 namespace emu::test {
 namespace {
 
-/// "v3{16}.[31:16]": bits of one lane's register.
+/// "v3{16}.[31:16]": bits of one lane's register. "v[3:2]{16}": a pair of them.
 struct Place {
   unsigned reg = 0, lane = 0, high = 31, low = 0;
+  bool pair = false;
 };
 Place parse(const std::string& text) {
   Place p;
-  if (std::sscanf(text.c_str(), "v%u{%u}.[%u:%u]", &p.reg, &p.lane, &p.high, &p.low) < 2)
+  unsigned upper = 0;
+  if (std::sscanf(text.c_str(), "v[%u:%u]{%u}", &upper, &p.reg, &p.lane) == 3)
+    p.pair = true;
+  else if (std::sscanf(text.c_str(), "v%u{%u}.[%u:%u]", &p.reg, &p.lane, &p.high, &p.low) < 2)
     ADD_FAILURE() << text;
   return p;
 }
@@ -32,27 +36,35 @@ std::vector<Place> places(const nlohmann::json& cell) {
   return found;
 }
 
-uint32_t encode(const std::string& type, int value) {
+uint64_t encode(const std::string& type, int value, bool cdna) {
   const int magnitude = value < 0 ? -value : value;  // 0, 1, 2
   const auto with_sign = [value](uint32_t bits, uint32_t sign) { return value < 0 ? bits | sign : bits; };
   if (type == "f16") return with_sign(magnitude == 0 ? 0 : magnitude == 1 ? 0x3c00 : 0x4000, 0x8000);
   if (type == "bf16") return with_sign(magnitude == 0 ? 0 : magnitude == 1 ? 0x3f80 : 0x4000, 0x8000);
+  if (type == "f64") return std::bit_cast<uint64_t>(double(value));
+  if (cdna && type == "fp8")
+    return with_sign(magnitude == 0 ? 0 : magnitude == 1 ? 0x40 : 0x48, value ? 0x80 : 0);
+  if (cdna && type == "bf8")
+    return with_sign(magnitude == 0 ? 0 : magnitude == 1 ? 0x40 : 0x44, value ? 0x80 : 0);
   if (type == "fp8") return with_sign(magnitude == 0 ? 0 : magnitude == 1 ? 0x38 : 0x40, 0x80);
   if (type == "bf8") return with_sign(magnitude == 0 ? 0 : magnitude == 1 ? 0x3c : 0x40, 0x80);
   if (type == "f32") return std::bit_cast<uint32_t>(float(value));
   return uint32_t(value);
 }
 /// Bits of an integer as the result's type; |value| stays below 256, so all hold it.
-uint32_t encode_result(const std::string& type, int value) {
+uint64_t encode_result(const std::string& type, int value) {
   const uint32_t f = std::bit_cast<uint32_t>(float(value));
   if (type == "f32") return f;
+  if (type == "f64") return std::bit_cast<uint64_t>(double(value));
   if (type == "bf16") return f >> 16;
   if (type == "f16") return value == 0 ? 0 : (f >> 16 & 0x8000) | ((f >> 13 & 0x3ffff) - (112u << 10));
   return uint32_t(value);
 }
 
-void put(std::vector<uint32_t>& block, const Place& p, uint32_t bits) {
-  uint32_t& word = block[p.reg * 32 + p.lane];
+void put(std::vector<uint32_t>& block, const Place& p, uint64_t value, unsigned lanes) {
+  uint32_t& word = block[p.reg * lanes + p.lane];
+  if (p.pair) block[(p.reg + 1) * lanes + p.lane] = uint32_t(value >> 32);
+  const uint32_t bits = uint32_t(value);
   const uint32_t width = p.high - p.low + 1, mask = (width == 32 ? ~0u : (1u << width) - 1) << p.low;
   word = (word & ~mask) | (bits << p.low & mask);
 }
@@ -63,11 +75,17 @@ TEST_P(ExecMatrix, EveryInstruction) {
   EMU_NEEDS_CLANG();
   std::ifstream file(std::string(BW_SOURCE_DIR) + "/../shared/isa/matrix_layouts.json");
   if (!file) GTEST_SKIP() << "no ../shared/isa/matrix_layouts.json";
-  const nlohmann::json table = nlohmann::json::parse(file)[GetParam()];
+  nlohmann::json table = nlohmann::json::parse(file)[GetParam()];
+  const bool cdna = std::string(GetParam()).starts_with("gfx9");
+  const unsigned lanes = cdna ? 64 : 32;
+  for (const char* name : {"v_mfma_f32_16x16x8_xf32", "v_mfma_f32_32x32x4_xf32"})
+    table.erase(name);  // no handler
   std::string source =
       "typedef int v1; typedef int v2 __attribute__((ext_vector_type(2))); typedef int v4 "
       "__attribute__((ext_vector_type(4)));\n"
-      "typedef int v8 __attribute__((ext_vector_type(8)));\n";
+      "typedef int v8 __attribute__((ext_vector_type(8)));\n"
+      "typedef int v16 __attribute__((ext_vector_type(16))); typedef int v32 "
+      "__attribute__((ext_vector_type(32)));\n";
   struct Shape3 {
     unsigned a = 0, b = 0, d = 0;
   };
@@ -76,9 +94,10 @@ TEST_P(ExecMatrix, EveryInstruction) {
     Shape3 shape;
     const auto registers = [&](const char* which) {
       unsigned count = 0;
-      for (const auto& row : layout[which][0])
-        for (const auto& cell : row)
-          for (const Place& p : places(cell)) count = std::max(count, p.reg + 1);
+      for (const auto& block : layout[which])
+        for (const auto& row : block)
+          for (const auto& cell : row)
+            for (const Place& p : places(cell)) count = std::max(count, p.reg + 1 + p.pair);
       return count;
     };
     shape = {registers("A"), registers("B"), registers("D")};
@@ -102,43 +121,53 @@ TEST_P(ExecMatrix, EveryInstruction) {
       next = std::min(name.find('_', at), name.size());
       words.push_back(name.substr(at, next - at));
     }
-    const std::string result = words[2], type_a = words[4], type_b = words.back();
-    const auto &a = layout["A"][0], &b = layout["B"][0], &d = layout["D"][0];
-    const size_t depth = b.size();
-    std::vector<uint32_t> ra(shape.a * 32), rb(shape.b * 32), rc(shape.d * 32), want(shape.d * 32);
-    std::vector<std::vector<int>> va(16, std::vector<int>(depth)), vb(depth, std::vector<int>(16));
+    std::string result = words[2], type_a = words.size() > 4 ? words[4] : "", type_b = words.back();
+    if (cdna) {
+      // v_mfma_f32_32x32x4_2b_bf16, v_mfma_f32_32x32x4bf16_1k, v_mfma_f32_16x16x32_fp8_bf8
+      if (words.back() == "1k") words.pop_back();
+      const size_t letter = words[3].find_first_of("fbi");
+      type_b = letter == std::string::npos ? words.back() : words[3].substr(letter);
+      type_a = words.size() == 6 && words[4].back() == '8' ? words[4] : type_b;
+    }
+    const size_t depth = layout["B"][0].size(), side = layout["A"][0].size();
+    std::vector<uint32_t> ra(shape.a * lanes), rb(shape.b * lanes), rc(shape.d * lanes),
+        want(shape.d * lanes);
+    std::vector<std::vector<int>> va(side, std::vector<int>(depth)), vb(depth, std::vector<int>(side));
     const auto small = [&] { return int(random() % 5) - 2; };
-    for (size_t i = 0; i < 16; ++i)
-      for (size_t k = 0; k < depth; ++k) {
-        va[i][k] = small();
-        vb[k][i] = small();
-        for (const Place& p : places(a[i][k])) put(ra, p, encode(type_a, va[i][k]));
-        for (const Place& p : places(b[k][i])) put(rb, p, encode(type_b, vb[k][i]));
-      }
-    for (size_t i = 0; i < 16; ++i)
-      for (size_t j = 0; j < 16; ++j) {
-        int sum = small();
-        for (const Place& p : places(d[i][j])) put(rc, p, encode_result(result, sum));
-        for (size_t k = 0; k < depth; ++k) sum += va[i][k] * vb[k][j];
-        for (const Place& p : places(d[i][j])) put(want, p, encode_result(result, sum));
-      }
+    for (size_t block = 0; block < layout["D"].size(); ++block) {
+      const auto &a = layout["A"][block], &b = layout["B"][block], &d = layout["D"][block];
+      for (size_t i = 0; i < side; ++i)
+        for (size_t k = 0; k < depth; ++k) {
+          va[i][k] = small();
+          vb[k][i] = small();
+          for (const Place& p : places(a[i][k])) put(ra, p, encode(type_a, va[i][k], cdna), lanes);
+          for (const Place& p : places(b[k][i])) put(rb, p, encode(type_b, vb[k][i], cdna), lanes);
+        }
+      for (size_t i = 0; i < side; ++i)
+        for (size_t j = 0; j < side; ++j) {
+          int sum = small();
+          for (const Place& p : places(d[i][j])) put(rc, p, encode_result(result, sum), lanes);
+          for (size_t k = 0; k < depth; ++k) sum += va[i][k] * vb[k][j];
+          for (const Place& p : places(d[i][j])) put(want, p, encode_result(result, sum), lanes);
+        }
+    }
     // Memory holds a lane's registers side by side.
-    const auto by_lane = [](const std::vector<uint32_t>& registers) {
+    const auto by_lane = [lanes](const std::vector<uint32_t>& registers) {
       std::vector<uint32_t> memory(registers.size());
-      const size_t count = registers.size() / 32;
+      const size_t count = registers.size() / lanes;
       for (size_t r = 0; r < count; ++r)
-        for (size_t lane = 0; lane < 32; ++lane) memory[lane * count + r] = registers[r * 32 + lane];
+        for (size_t lane = 0; lane < lanes; ++lane) memory[lane * count + r] = registers[r * lanes + lane];
       return memory;
     };
     uint32_t *da = device.upload(by_lane(ra)), *db = device.upload(by_lane(rb)),
              *dc = device.upload(by_lane(rc));
     uint32_t* dd = device.allocate<uint32_t>(rc.size());
-    device.run("t_" + name, {.grid = 1, .block = 32}, da, db, dc, dd);
+    device.run("t_" + name, {.grid = 1, .block = lanes}, da, db, dc, dd);
     EXPECT_EQ(device.download(dd, rc.size()), by_lane(want));
   }
 }
 
-INSTANTIATE_TEST_SUITE_P(Chips, ExecMatrix, testing::Values("gfx1100", "gfx1200"),
+INSTANTIATE_TEST_SUITE_P(Chips, ExecMatrix, testing::Values("gfx90a", "gfx942", "gfx1100", "gfx1200"),
                          [](const auto& info) { return std::string(info.param); });
 
 }  // namespace

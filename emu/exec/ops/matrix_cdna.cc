@@ -1,0 +1,200 @@
+// SPDX-License-Identifier: Apache-2.0
+// MFMA of gfx90a and gfx942: D = A * B + C on one or more blocks of M x M, the whole wave at once, EXEC
+// ignored. Products are added in the order of k, each by one fused operation. (Hardware does not document its
+// order, and gfx90a flushes 16-bit denormals, which is not done here; its results may differ in the last
+// bits.)
+#include "emu/exec/ops/atomics.h"
+#include "emu/exec/ops/group.h"
+#include "emu/exec/ops/scalars.h"
+#include "emu/exec/registers.h"
+#include "emu/exec/service.h"
+
+namespace emu::exec {
+namespace EMU_ISA {
+namespace {
+
+enum class Element { F64, F32, F16, Bf16, I8, Fp8, Bf8 };
+
+constexpr unsigned bits_of(Element e) {
+  return e == Element::F64 ? 64 : e == Element::F32 ? 32 : e == Element::F16 || e == Element::Bf16 ? 16 : 8;
+}
+/// An 8-bit float of gfx942: no infinity, no negative zero, whose code is the NaN.
+EMU_FN float small_float(uint32_t x, int exponent_bits) {
+  const int mantissa_bits = 7 - exponent_bits, bias = 1 << (exponent_bits - 1);
+  const int e = int(x >> mantissa_bits) & ((1 << exponent_bits) - 1), m = int(x) & ((1 << mantissa_bits) - 1);
+  if (x == 0x80) return std::bit_cast<float>(0x7fc00000u);
+  const float sign = x & 0x80 ? -1.0f : 1.0f;
+  const auto power = [](int n) { return std::bit_cast<float>(uint32_t(n + 127) << 23); };
+  return e == 0 ? sign * float(m) * power(1 - bias - mantissa_bits)
+                : sign * float(m + (1 << mantissa_bits)) * power(e - bias - mantissa_bits);
+}
+/// Element `at` of a lane's row of A or column of B, which begins at v.
+template <Element E>
+EMU_FN auto element(const uint32_t* v, unsigned lanes, unsigned at) {
+  const unsigned bit = at * bits_of(E);
+  const uint32_t word = v[bit / 32 * lanes], x = word >> bit % 32;
+  if constexpr (E == Element::F64)
+    return std::bit_cast<double>(uint64_t(v[(bit / 32 + 1) * lanes]) << 32 | word);
+  else if constexpr (E == Element::F32)
+    return std::bit_cast<float>(word);
+  else if constexpr (E == Element::F16)
+    return half_value(x & 0xffff);
+  else if constexpr (E == Element::Bf16)
+    return std::bit_cast<float>(x << 16);
+  else if constexpr (E == Element::I8)
+    return int32_t(int8_t(x));
+  else
+    return small_float(x & 0xff, E == Element::Fp8 ? 4 : 5);
+}
+/// The register and lane of element (m, n) of C and D.
+struct Cell {
+  unsigned reg, lane;
+};
+template <unsigned M, unsigned Blocks>
+EMU_FN Cell cell(unsigned block, unsigned m, unsigned n, bool is_double) {
+  if (is_double) return M == 16 ? Cell{m / 4 * 2, n + 16 * (m % 4)} : Cell{0, n + M * (block + Blocks * m)};
+  if (M == 4) return {m, n + 4 * block};
+  constexpr unsigned kGroups = 64 / M;
+  return {m % 4 + 4 * (m / (4 * kGroups)) + M * M / 64 * block, n + M * (m / 4 % kGroups)};
+}
+
+template <Element EA, Element EB, unsigned M, unsigned K, unsigned Blocks>
+const Op* mfma(Wave& w, const Op* op) {
+  constexpr bool kDouble = EA == Element::F64, kInteger = EA == Element::I8;
+  constexpr unsigned kPerLane = K * M * Blocks / 64;
+  using T = std::conditional_t<kDouble, double, std::conditional_t<kInteger, int32_t, float>>;
+  if (w.lanes != 64 || (op->raw[0] >> 8 & 0x7f) || op->raw[1] >> 29)
+    raise(w, op, Fault::Kind::Unsupported, -1, 0, "MFMA with cbsz, abid, blgp or neg");
+  alignas(64) T a[Blocks][M][K], b[Blocks][K][M], sum[Blocks][M][M];
+  const Source& c = op->src[2];
+  for (unsigned block = 0; block < Blocks; ++block) {
+    for (unsigned k = 0; k < K; ++k)
+      for (unsigned i = 0; i < M; ++i) {
+        const unsigned lane = i + M * (block + Blocks * (k / kPerLane));
+        a[block][i][k] = element<EA>(w.v + op->src[0].offset + lane, w.lanes, k % kPerLane);
+        b[block][k][i] = element<EB>(w.v + op->src[1].offset + lane, w.lanes, k % kPerLane);
+      }
+    for (unsigned m = 0; m < M; ++m)
+      for (unsigned n = 0; n < M; ++n) {
+        const Cell at = cell<M, Blocks>(block, m, n, kDouble);
+        uint64_t bits = 0;
+        if (c.place == Place::Vector) {
+          const uint32_t* v = w.v + c.offset + at.reg * w.lanes + at.lane;
+          bits = v[0];
+          if constexpr (kDouble) bits |= uint64_t(v[w.lanes]) << 32;
+        } else {
+          bits = scalar_bits(w, c, kDouble);
+        }
+        if constexpr (kDouble)
+          sum[block][m][n] = std::bit_cast<T>(bits);
+        else
+          sum[block][m][n] = std::bit_cast<T>(uint32_t(bits));
+      }
+    for (unsigned m = 0; m < M; ++m)
+      for (unsigned k = 0; k < K; ++k)
+        for (unsigned n = 0; n < M; ++n) {
+          T& s = sum[block][m][n];
+          if constexpr (kInteger)
+            s = int32_t(uint32_t(s) + uint32_t(a[block][m][k] * b[block][k][n]));
+          else if constexpr (kDouble)
+            s = __builtin_fma(a[block][m][k], b[block][k][n], s);
+          else
+            s = __builtin_fmaf(a[block][m][k], b[block][k][n], s);
+        }
+  }
+  for (unsigned block = 0; block < Blocks; ++block)
+    for (unsigned m = 0; m < M; ++m)
+      for (unsigned n = 0; n < M; ++n) {
+        const Cell at = cell<M, Blocks>(block, m, n, kDouble);
+        uint32_t* d = w.v + op->dst_offset + at.reg * w.lanes + at.lane;
+        if constexpr (kDouble) {
+          const uint64_t bits = std::bit_cast<uint64_t>(sum[block][m][n]);
+          d[0] = uint32_t(bits);
+          d[w.lanes] = uint32_t(bits >> 32);
+        } else {
+          d[0] = std::bit_cast<uint32_t>(sum[block][m][n]);
+        }
+      }
+  return op + 1;
+}
+
+template <Element EA, unsigned M, unsigned K, unsigned Blocks = 1, Element EB = EA>
+constexpr Row row(const char* name) {
+  Row r{};
+  r.name = name;
+  r.run = mfma<EA, EB, M, K, Blocks>;
+  r.form = Form::Custom;
+  r.cls = Class::Matrix;
+  r.dst = Type::Wide;
+  r.src[0] = r.src[1] = Type::Wide;
+  r.src[2] = EA == Element::F64 ? Type::F64 : EA == Element::I8 ? Type::U32 : Type::F32;
+  r.dst_words = r.src_words[0] = r.src_words[1] = r.src_words[2] = kAsWritten;
+  r.flags = uint16_t(kCrossLane);
+  return r;
+}
+using E = Element;
+
+const Row kRows[] = {
+    row<E::F32, 32, 1, 2>("v_mfma_f32_32x32x1f32"),
+    row<E::F32, 16, 1, 4>("v_mfma_f32_16x16x1f32"),
+    row<E::F32, 4, 1, 16>("v_mfma_f32_4x4x1f32"),
+    row<E::F32, 32, 2>("v_mfma_f32_32x32x2f32"),
+    row<E::F32, 16, 4>("v_mfma_f32_16x16x4f32"),
+    row<E::F16, 32, 4, 2>("v_mfma_f32_32x32x4f16"),
+    row<E::F16, 16, 4, 4>("v_mfma_f32_16x16x4f16"),
+    row<E::F16, 4, 4, 16>("v_mfma_f32_4x4x4f16"),
+    row<E::F16, 32, 8>("v_mfma_f32_32x32x8f16"),
+    row<E::F16, 16, 16>("v_mfma_f32_16x16x16f16"),
+    row<E::I8, 32, 4, 2>("v_mfma_i32_32x32x4i8"),
+    row<E::I8, 16, 4, 4>("v_mfma_i32_16x16x4i8"),
+    row<E::I8, 4, 4, 16>("v_mfma_i32_4x4x4i8"),
+    row<E::I8, 32, 8>("v_mfma_i32_32x32x8i8"),
+    row<E::I8, 16, 16>("v_mfma_i32_16x16x16i8"),
+    row<E::Bf16, 32, 4, 2>("v_mfma_f32_32x32x4bf16_1k"),
+    row<E::Bf16, 16, 4, 4>("v_mfma_f32_16x16x4bf16_1k"),
+    row<E::Bf16, 4, 4, 16>("v_mfma_f32_4x4x4bf16_1k"),
+    row<E::Bf16, 32, 8>("v_mfma_f32_32x32x8bf16_1k"),
+    row<E::Bf16, 16, 16>("v_mfma_f32_16x16x16bf16_1k"),
+    row<E::Bf16, 32, 2, 2>("v_mfma_f32_32x32x2bf16"),
+    row<E::Bf16, 16, 2, 4>("v_mfma_f32_16x16x2bf16"),
+    row<E::Bf16, 4, 2, 16>("v_mfma_f32_4x4x2bf16"),
+    row<E::Bf16, 32, 4>("v_mfma_f32_32x32x4bf16"),
+    row<E::Bf16, 16, 8>("v_mfma_f32_16x16x8bf16"),
+    row<E::F64, 16, 4>("v_mfma_f64_16x16x4f64"),
+    row<E::F64, 4, 4, 4>("v_mfma_f64_4x4x4f64"),
+    row<E::F32, 32, 1, 2>("v_mfma_f32_32x32x1_2b_f32"),
+    row<E::F32, 16, 1, 4>("v_mfma_f32_16x16x1_4b_f32"),
+    row<E::F32, 4, 1, 16>("v_mfma_f32_4x4x1_16b_f32"),
+    row<E::F32, 32, 2>("v_mfma_f32_32x32x2_f32"),
+    row<E::F32, 16, 4>("v_mfma_f32_16x16x4_f32"),
+    row<E::F16, 32, 4, 2>("v_mfma_f32_32x32x4_2b_f16"),
+    row<E::F16, 16, 4, 4>("v_mfma_f32_16x16x4_4b_f16"),
+    row<E::F16, 4, 4, 16>("v_mfma_f32_4x4x4_16b_f16"),
+    row<E::F16, 32, 8>("v_mfma_f32_32x32x8_f16"),
+    row<E::F16, 16, 16>("v_mfma_f32_16x16x16_f16"),
+    row<E::I8, 32, 4, 2>("v_mfma_i32_32x32x4_2b_i8"),
+    row<E::I8, 16, 4, 4>("v_mfma_i32_16x16x4_4b_i8"),
+    row<E::I8, 4, 4, 16>("v_mfma_i32_4x4x4_16b_i8"),
+    row<E::I8, 32, 16>("v_mfma_i32_32x32x16_i8"),
+    row<E::I8, 16, 32>("v_mfma_i32_16x16x32_i8"),
+    row<E::Bf16, 32, 4, 2>("v_mfma_f32_32x32x4_2b_bf16"),
+    row<E::Bf16, 16, 4, 4>("v_mfma_f32_16x16x4_4b_bf16"),
+    row<E::Bf16, 4, 4, 16>("v_mfma_f32_4x4x4_16b_bf16"),
+    row<E::Bf16, 32, 8>("v_mfma_f32_32x32x8_bf16"),
+    row<E::Bf16, 16, 16>("v_mfma_f32_16x16x16_bf16"),
+    row<E::F64, 16, 4>("v_mfma_f64_16x16x4_f64"),
+    row<E::F64, 4, 4, 4>("v_mfma_f64_4x4x4_4b_f64"),
+    row<E::Bf8, 16, 32, 1, E::Bf8>("v_mfma_f32_16x16x32_bf8_bf8"),
+    row<E::Bf8, 16, 32, 1, E::Fp8>("v_mfma_f32_16x16x32_bf8_fp8"),
+    row<E::Fp8, 16, 32, 1, E::Bf8>("v_mfma_f32_16x16x32_fp8_bf8"),
+    row<E::Fp8, 16, 32, 1, E::Fp8>("v_mfma_f32_16x16x32_fp8_fp8"),
+    row<E::Bf8, 32, 16, 1, E::Bf8>("v_mfma_f32_32x32x16_bf8_bf8"),
+    row<E::Bf8, 32, 16, 1, E::Fp8>("v_mfma_f32_32x32x16_bf8_fp8"),
+    row<E::Fp8, 32, 16, 1, E::Bf8>("v_mfma_f32_32x32x16_fp8_bf8"),
+    row<E::Fp8, 32, 16, 1, E::Fp8>("v_mfma_f32_32x32x16_fp8_fp8"),
+};
+
+}  // namespace
+EMU_GROUP(matrix_cdna, kRows)
+}  // namespace EMU_ISA
+}  // namespace emu::exec
