@@ -11,16 +11,26 @@ namespace {
 
 bool scalar_defined(const Wave& w, unsigned first, unsigned words) {
   for (unsigned i = first; i < first + words; ++i)
-    if (!(w.scalar_initialized[i / 64] >> (i % 64) & 1)) return false;
+    if (w.scalar_initialized[i] != ~uint32_t(0)) return false;
   return true;
 }
-void define_scalar(Wave& w, unsigned first, unsigned words, bool defined) {
-  for (unsigned i = first; i < first + words && i < kScalarWords; ++i) {
-    const uint64_t bit = uint64_t(1) << (i % 64);
-    w.scalar_initialized[i / 64] =
-        defined || i == kM0 ? w.scalar_initialized[i / 64] | bit : w.scalar_initialized[i / 64] & ~bit;
-  }
+/// `defined` has a bit for each of the words'.
+void define_bits(Wave& w, unsigned first, unsigned words, uint64_t defined) {
+  for (unsigned i = first; i < first + words && i < kScalarWords; ++i, defined >>= 32)
+    w.scalar_initialized[i] = i == kM0 ? ~uint32_t(0) : uint32_t(defined);
 }
+void define_scalar(Wave& w, unsigned first, unsigned words, bool defined) {
+  for (unsigned i = first; i < first + words; ++i) define_bits(w, i, 1, defined ? ~uint64_t(0) : 0);
+}
+/// One or two words of `scalars`.
+uint64_t words_at(const uint32_t* scalars, unsigned first, unsigned words) {
+  return scalars[first] | (words > 1 ? uint64_t(scalars[first + 1]) << 32 : 0);
+}
+/// Bits of a mask of lanes that are defined.
+uint64_t defined_bits(const Wave& w, const Source& s, unsigned words) {
+  return s.place == Place::Scalar ? words_at(w.scalar_initialized, s.reg, words) : ~uint64_t(0);
+}
+uint64_t defined_vcc(const Wave& w) { return words_at(w.scalar_initialized, kVcc, w.lanes / 32); }
 /// Lanes where this source is defined.
 uint64_t defined_lanes(const Wave& w, const Source& s) {
   if (s.place == Place::Constant || s.place == Place::None) return ~uint64_t(0);
@@ -47,6 +57,42 @@ bool all_initialized(const uint8_t* shadow, size_t bytes) {
   return bytes == 0 || (shadow[0] == 1 && std::memcmp(shadow, shadow + 1, bytes - 1) == 0);
 }
 
+/// Scalar operations bit by bit: a bit of the result is defined if its sources' undefined bits cannot change
+/// it. Masks of lanes are made so: what the lanes that are off had before goes on, written or not.
+void check_bitwise(Wave& w, const Op* op) {
+  const Row* row = op->row;
+  const unsigned words = row->dst == Type::U64 || op->dst_words > 1 ? 2 : 1;
+  const uint64_t all = words > 1 ? ~uint64_t(0) : 0xffffffffu;
+  const bool writes_exec = row->flags & kWritesExec;
+  uint64_t value[2] = {0, 0}, unknown[2] = {0, 0};
+  for (unsigned i = 0; i < op->sources && i < 2; ++i) {
+    const Source& s = op->src[i];
+    value[i] = s.place == Place::Scalar ? words_at(w.s, s.reg, words) : s.value;
+    unknown[i] = all & ~defined_bits(w, s, words);
+  }
+  if (writes_exec) {
+    value[1] = words_at(w.s, kExec, words);
+    unknown[1] = all & ~words_at(w.scalar_initialized, kExec, words);
+  }
+  const auto result = [&](uint64_t a, uint64_t b) {
+    const unsigned t = row->truth;
+    return ((t & 8 ? a & b : 0) | (t & 4 ? a & ~b : 0) | (t & 2 ? ~a & b : 0) | (t & 1 ? ~a & ~b : 0)) & all;
+  };
+  uint64_t defined = all;
+  const uint64_t bits = result(value[0], value[1]);
+  if (unknown[0] | unknown[1]) {
+    const uint64_t a0 = value[0] & ~unknown[0], a1 = value[0] | unknown[0];
+    const uint64_t b0 = value[1] & ~unknown[1], b1 = value[1] | unknown[1];
+    const uint64_t r[4] = {result(a0, b0), result(a0, b1), result(a1, b0), result(a1, b1)};
+    defined = all & ((r[0] & r[1] & r[2] & r[3]) | ~(r[0] | r[1] | r[2] | r[3]));
+  }
+  if (defined != all && (writes_exec || (op->dst_place == Place::Scalar && op->dst == kExec)))
+    raise(w, op, Fault::Kind::Uninitialized, -1, 0, "EXEC would depend on values that were never written");
+  if (op->dst_place == Place::Scalar) define_bits(w, op->dst, words, defined);
+  // Moves leave SCC alone.
+  if (row->truth != 12 || writes_exec) define_scalar(w, kScc, 1, defined == all || (bits & defined) != 0);
+}
+
 }  // namespace
 
 void check_registers(Wave& w, const Op* op) {
@@ -68,6 +114,9 @@ void check_registers(Wave& w, const Op* op) {
     }
     case Form::Immediate:
       return;
+    case Form::Scalar:
+      if (row->truth != 0) return check_bitwise(w, op);
+      break;
     case Form::Smem:
       need(w, op, op->src[0], 1, "an address");
       if (op->sources > 1) need(w, op, op->src[1], 1, "an address");
@@ -96,12 +145,14 @@ void check_registers(Wave& w, const Op* op) {
                               ? c.value
                               : uint64_t(w.s[c.reg]) | (w.lanes > 32 ? uint64_t(w.s[c.reg + 1]) << 32 : 0);
     defined = ((take & defined_lanes(w, op->src[1])) | (~take & defined_lanes(w, op->src[0]))) &
-              defined_lanes(w, c);
+              defined_bits(w, c, w.lanes / 32);
   } else {
-    for (unsigned i = 0; i < op->sources; ++i) defined &= defined_lanes(w, op->src[i]);
+    for (unsigned i = 0; i < op->sources; ++i)
+      defined &= op->src[i].type == Type::Mask ? defined_bits(w, op->src[i], w.lanes / 32)
+                                               : defined_lanes(w, op->src[i]);
     for (Type t : row->src)
-      if (t == Type::VccMask && !scalar_defined(w, kVcc, w.lanes / 32)) defined = 0;
-    if ((row->flags & kImplicitVcc) && !scalar_defined(w, kVcc, w.lanes / 32)) defined = 0;
+      if (t == Type::VccMask) defined &= defined_vcc(w);
+    if (row->flags & kImplicitVcc) defined &= defined_vcc(w);
   }
   if (op->dst_place == Place::Vector && row->src[0] == Type::PackF32) {
     // Each element follows from the words that op_sel and op_sel_hi choose; v_pk_mov_b32 takes one source for
@@ -135,10 +186,13 @@ void check_registers(Wave& w, const Op* op) {
       uint64_t& lanes = w.initialized[op->dst + i];
       lanes = (lanes & ~exec) | ((i == 0 ? defined | low_defined : defined) & exec);
     }
-    if (row->dst2 == Type::Mask) define_scalar(w, op->dst2, w.lanes / 32, (exec & ~defined) == 0);
+    if (row->dst2 == Type::Mask) define_bits(w, op->dst2, w.lanes / 32, ~exec | defined);
   } else if (op->dst_place == Place::Scalar) {
     const bool whole = row->form == Form::Scalar ? defined != 0 : (exec & ~defined) == 0;
-    define_scalar(w, op->dst, op->dst_words, whole);
+    if (row->dst == Type::Mask)
+      define_bits(w, op->dst, w.lanes / 32, ~exec | defined);
+    else
+      define_scalar(w, op->dst, op->dst_words, whole);
     if (row->form == Form::Scalar) define_scalar(w, kScc, 1, whole);
   } else if (row->form == Form::Scalar) {
     define_scalar(w, kScc, 1, defined != 0);

@@ -154,13 +154,13 @@ struct alignas(64) Wave {
   const Op* pc;  // where the wave goes on
   Group* group;
   Worker* worker;
-  Checker* checker;       // null when unchecked
-  uint64_t* initialized;  // checked: one mask of lanes per vector register
-  uint64_t scalar_initialized[kScalarWords / 64 + 1];
-  std::byte* scratch;      // private memory: lane after lane
-  uint32_t scratch_bytes;  // of one lane
-  uint32_t id;             // in its group
-  int32_t budget;          // backward branches until the wave gives way
+  Checker* checker;                           // null when unchecked
+  uint64_t* initialized;                      // checked: one mask of lanes per vector register
+  uint32_t scalar_initialized[kScalarWords];  // checked: one mask of bits per scalar register
+  std::byte* scratch;                         // private memory: lane after lane
+  uint32_t scratch_bytes;                     // of one lane
+  uint32_t id;                                // in its group
+  int32_t budget;                             // backward branches until the wave gives way
   State state;
   uint8_t generation;  // 9, 10, 11, 12
   uint32_t vector_registers;

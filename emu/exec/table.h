@@ -71,6 +71,8 @@ struct Row {
   uint8_t bytes;      // memory: of one element; other forms: as the handler likes
   uint8_t dst_words;  // registers of the destination
   uint8_t src_words[4];
+  uint8_t truth;  // scalar operations bit by bit: f(0b1100, 0b1010), the second source being EXEC where it
+                  // is written; 0: not such an operation
 };
 
 struct RowGroup {

@@ -127,8 +127,8 @@ void Worker::start_wave(Slot& slot, unsigned index) {
   if (checked) {
     w.checker = &checker;
     w.initialized = slot.initialized.data() + size_t(d.vector_registers) * index;
-    w.scalar_initialized[1] = ~uint64_t(0) << (kNull - 64);  // EXEC, M0 and what lies above
-    w.scalar_initialized[2] = ~uint64_t(0);
+    // EXEC, M0 and what lies above
+    std::memset(w.scalar_initialized + kNull, 0xff, sizeof(uint32_t) * (kScalarWords - kNull));
   }
   for (uint32_t& s : w.s) s = kPoison;
   std::memset(w.s + kNull, 0, sizeof(uint32_t) * (kScalarWords - kNull));
@@ -140,7 +140,7 @@ void Worker::start_wave(Slot& slot, unsigned index) {
   w.s[kPrivateLimit] = 0xffffffff;
 
   const auto define = [&](unsigned at) {
-    if (checked) w.scalar_initialized[at / 64] |= uint64_t(1) << (at % 64);
+    if (checked) w.scalar_initialized[at] = ~uint32_t(0);
   };
   unsigned next = 0;
   const auto put = [&](uint32_t value) {

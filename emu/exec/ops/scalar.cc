@@ -119,6 +119,11 @@ constexpr Row exec_row(const char* name) {
   r.cls = Class::Scalar;
   r.dst = r.src[0] = sizeof(T) == 8 ? Type::U64 : Type::U32;
   r.flags = kWritesExec;
+  r.truth = F(12, 10) & 15;
+  return r;
+}
+constexpr Row bitwise(Row r, unsigned truth) {
+  r.truth = uint8_t(truth & 15);
   return r;
 }
 template <class T>
@@ -163,9 +168,10 @@ T e_or_not1(T s, T e) {
 }
 
 // A pair of rows, 32 and 64 bits wide.
-#define BOTH(name, expression)                                              \
-  salu<[](u32 a, u32 b) { return nonzero(u32(expression)); }>(name "_b32"), \
-      salu<[](u64 a, u64 b) { return nonzero(u64(expression)); }>(name "_b64")
+#define BITWISE(type, name, expression)                                         \
+  bitwise(salu<[](type a, type b) { return nonzero(type(expression)); }>(name), \
+          [](unsigned a, unsigned b) { return unsigned(expression); }(12, 10))
+#define BOTH(name, expression) BITWISE(u32, name "_b32", expression), BITWISE(u64, name "_b64", expression)
 #define EXEC_ROWS(name, f) \
   exec_row<u32, f<u32>>(name "_saveexec_b32"), exec_row<u64, f<u64>>(name "_saveexec_b64")
 #define COMPARE(name, type, operation) salu<[](type a, type b) { return bool(a operation b); }>("s_cmp_" name)
@@ -181,14 +187,14 @@ T e_or_not1(T s, T e) {
       COMPARE("ge_" suffix, type, >=), COMPARE("lt_" suffix, type, <), COMPARE("le_" suffix, type, <=)
 
 const Row kRows[] = {
-    salu<[](u32 a) { return a; }>("s_mov_b32"),
-    salu<[](u64 a) { return a; }>("s_mov_b64"),
+    bitwise(salu<[](u32 a) { return a; }>("s_mov_b32"), 12),
+    bitwise(salu<[](u64 a) { return a; }>("s_mov_b64"), 12),
     salu<[](i16 a) { return i32(a); }>("s_movk_i32"),
     salu<[](u32 a, u32 old, SccBit c) { return c.b ? a : old; }>("s_cmov_b32", kAccumulate),
     salu<[](u64 a, u64 old, SccBit c) { return c.b ? a : old; }>("s_cmov_b64", kAccumulate),
     salu<[](i16 a, i32 old, SccBit c) { return c.b ? i32(a) : old; }>("s_cmovk_i32", kAccumulate),
-    salu<[](u32 a) { return nonzero(~a); }>("s_not_b32"),
-    salu<[](u64 a) { return nonzero(~a); }>("s_not_b64"),
+    bitwise(salu<[](u32 a) { return nonzero(~a); }>("s_not_b32"), 3),
+    bitwise(salu<[](u64 a) { return nonzero(~a); }>("s_not_b64"), 3),
     salu<[](u32 a) { return u32(reverse64(a) >> 32); }>("s_brev_b32"),
     salu<[](u64 a) { return reverse64(a); }>("s_brev_b64"),
     salu<[](u32 a) { return trail(a); }>("s_ctz_i32_b32"),
