@@ -5,6 +5,7 @@
 // denormal inputs for zero and give zero for denormal results (sine and cosine excepted).
 #include "emu/exec/ops/group.h"
 #include "emu/exec/ops/real.h"
+#include "emu/exec/ops/scalars.h"
 
 namespace emu::exec {
 namespace EMU_ISA {
@@ -147,6 +148,12 @@ const Row kRows[] = {
     valu<[](double a) { return 1.0 / __builtin_sqrt(a); }>("v_rsq_f64", 0, kMath),
     valu<[](double a) { return __builtin_sqrt(a); }>("v_sqrt_f64", 0, kMath),
     valu<[](double a, uint32_t b) { return trig_preop(a, b); }>("v_trig_preop_f64", 0, kMath),
+    // gfx12: of one scalar, in the vector unit.
+    salu<[](float a) { return flush(1.0f / flush(a)); }>("v_s_rcp_f32"),
+    salu<[](float a) { return rsqrt(flush(a)); }>("v_s_rsq_f32"),
+    salu<[](float a) { return __builtin_sqrtf(flush(a)); }>("v_s_sqrt_f32"),
+    salu<[](float a) { return flush(exp2_of(flush(a))); }>("v_s_exp_f32"),
+    salu<[](float a) { return log2_float(flush(a)); }>("v_s_log_f32"),
 };
 
 }  // namespace
