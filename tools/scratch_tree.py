@@ -78,7 +78,7 @@ class ScratchTree:
             shutil.rmtree(self.build, ignore_errors=True)
             run = subprocess.run(
                 ["cmake", "-S", self.tree, "-B", self.build, "-G", "Ninja", "-DCMAKE_BUILD_TYPE=Debug",
-                 "-DCMAKE_CXX_FLAGS_DEBUG=-O0", "-DCMAKE_CXX_FLAGS=" + flags, "-DBW_ONE_ISA=ON", "-DBW_EMU=OFF"], capture_output=True, text=True)
+                 "-DCMAKE_CXX_FLAGS_DEBUG=-O0", "-DCMAKE_CXX_FLAGS=" + flags, "-DBW_ONE_ISA=ON", "-DBW_EMU=OFF", "-DBW_GPU_TARGETS=gfx1100"], capture_output=True, text=True)
             if run.returncode != 0:
                 return run.stdout + run.stderr
         run = subprocess.run(["cmake", "--build", self.build, "-j", str(jobs), "--target", *targets],
