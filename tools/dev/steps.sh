@@ -17,6 +17,7 @@ step_about() {
     tidy) echo "clang-tidy on every source" ;;
     isa-base) echo "the tests with plain x86-64 loops" ;;
     isa-v3) echo "the tests with AVX2 loops" ;;
+    device-full) echo "the long tests on every chip of the software AMD GPU" ;;
     exhaustive) echo "math functions over every f32" ;;
     tsan-build) echo "the tests with the thread sanitizer" ;;
     tsan-test) echo "unit, backend and model tests under it" ;;
@@ -32,7 +33,8 @@ step_packages() { need_packages build lint; }
 step_full_packages() { need_packages build lint tidy fuzz aarch64; }
 
 step_release_build() { need_packages build; build_preset release all; }
-step_release_test() { ctest_preset release release-test -LE table; }
+step_release_test() { ctest_preset release release-test -LE 'table|device-full'; }
+step_device_full() { ctest_preset release device-full -L device-full; }
 step_table() { ctest_preset release table -L table; }
 
 asan_settings() {
