@@ -93,7 +93,8 @@ class Run(unittest.TestCase):
         self.refused(2, "top-p is 2", "-p", "x", "--top-p", "2")
         self.refused(2, "--keep requires --context-shift", "-p", "x", "--keep", "3")
         self.refused(2, "q4_0 not in", "-p", "x", "--cache-type", "q4_0")
-        self.refused(3, "not rocm:0", "-p", "x", "--device", "rocm:0")
+        self.refused(5, "emu:gfx1: ", "-p", "x", "--device", "emu:gfx1")  # no such chip, or no software GPU
+        self.refused(2, "is not a device", "-p", "x", "--device", "gpu:0")
         self.refused(4, "do not fit the context of 4 positions", "-p", PERU, "--ctx", "4")
         self.refused(6, "absent.gguf: No such file", "absent.gguf")
         self.refused(6, "absent.txt cannot be read", "-f", "absent.txt")
