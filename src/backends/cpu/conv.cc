@@ -2,9 +2,9 @@
 // Convolutions as sums over channels and taps. A transposed convolution with a stride is one such sum for
 // each set of outputs that the same taps reach.
 #include <algorithm>
-#include <numeric>
 #include <vector>
 
+#include "backends/conv_taps.h"
 #include "backends/cpu/backend.h"
 #include "backends/cpu/conv_sum.h"
 #include "backends/cpu/gemm.h"
@@ -91,32 +91,6 @@ bool as_product(const ConvSum& s) {
   return true;
 }
 
-// The taps of one axis that reach outputs `first`, first + step, first + 2 step, ...
-struct TapClass {
-  int64_t first_output, first_tap, tap_stride;
-  ConvAxis axis;
-};
-
-// Output o takes tap t from input position (o + padding - t dilation) / stride, where that divides. The taps
-// that one output takes lie stride / gcd(stride, dilation) apart, and so their positions dilation / gcd.
-std::vector<TapClass> tap_classes(int64_t in, int64_t out, int64_t taps, int64_t stride, int64_t padding,
-                                  int64_t dilation) {
-  const int64_t common = std::gcd(stride, dilation);
-  const int64_t apart = stride / common;
-  std::vector<TapClass> classes;
-  for (int64_t tap = 0; tap < std::min(apart, taps); ++tap) {
-    int64_t first = (tap * dilation - padding) % stride;
-    if (first < 0) first += stride;
-    if (first >= out) continue;
-    classes.push_back({first,
-                       tap,
-                       apart,
-                       {in, (out - first - 1) / stride + 1, (taps - tap - 1) / apart + 1, 1,
-                        -(dilation / common), (first + padding - tap * dilation) / stride}});
-  }
-  return classes;
-}
-
 }  // namespace
 
 void CpuBackend::conv(const ConvShape& s, const Operand& x, const Operand& kernel, const Target& out) {
@@ -134,17 +108,17 @@ void CpuBackend::conv_transpose(const ConvShape& s, const Operand& x, const Oper
   ConvSum sum = sum_of(s, x, out);
   Copied x_copy;
   set_input(sum, x, x_copy);
-  const auto rows = tap_classes(s.h_in, s.h_out, s.h_k, s.h_stride, s.h_padding, s.h_dilation);
-  const auto columns = tap_classes(s.w_in, s.w_out, s.w_k, s.w_stride, s.w_padding, s.w_dilation);
+  const auto rows = tap_classes<ConvAxis>(s.h_in, s.h_out, s.h_k, s.h_stride, s.h_padding, s.h_dilation);
+  const auto columns = tap_classes<ConvAxis>(s.w_in, s.w_out, s.w_k, s.w_stride, s.w_padding, s.w_dilation);
   int64_t outputs = 0;
-  for (const TapClass& y : rows)
-    for (const TapClass& w : columns) outputs += y.axis.out * w.axis.out;
+  for (const TapClass<ConvAxis>& y : rows)
+    for (const TapClass<ConvAxis>& w : columns) outputs += y.axis.out * w.axis.out;
   if (outputs < s.h_out * s.w_out)
     fill(out, Scalar(0).to(out.dtype, "conv_transpose"));  // no tap reaches some
 
   const Layout& k = *kernel.layout;  // [groups * c_in, c_out, h, w]
-  for (const TapClass& y : rows) {
-    for (const TapClass& w : columns) {
+  for (const TapClass<ConvAxis>& y : rows) {
+    for (const TapClass<ConvAxis>& w : columns) {
       const int64_t dims[] = {s.groups, s.c_out, s.c_in, y.axis.taps, w.axis.taps};
       const int64_t strides[] = {s.c_in * k.stride(0), k.stride(1), k.stride(0), y.tap_stride * k.stride(2),
                                  w.tap_stride * k.stride(3)};

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // Convolutions as products over channels and taps. A transposed convolution is one such product for each set
 // of outputs that the same taps reach.
-#include <numeric>
 #include <vector>
 
+#include "backends/conv_taps.h"
 #include "backends/gpu/gemm.h"
 
 namespace beeswax::gpu {
@@ -149,31 +149,6 @@ Sum sum_of(const ConvShape& s, const Operand& x, const Operand& kernel, const Ta
   return sum;
 }
 
-// The taps of one axis that reach outputs `first_output`, first_output + stride, ...
-struct TapClass {
-  int64_t first_output, first_tap, tap_stride;
-  Axis axis;
-};
-
-// Output o takes tap t from input position (o + padding - t dilation) / stride, where that divides. The taps
-// that one output takes lie stride / gcd(stride, dilation) apart, and so their positions dilation / gcd.
-std::vector<TapClass> tap_classes(int64_t in, int64_t out, int64_t taps, int64_t stride, int64_t padding,
-                                  int64_t dilation) {
-  const int64_t common = std::gcd(stride, dilation), apart = stride / common;
-  std::vector<TapClass> classes;
-  for (int64_t tap = 0; tap < std::min(apart, taps); ++tap) {
-    int64_t first = (tap * dilation - padding) % stride;
-    if (first < 0) first += stride;
-    if (first >= out) continue;
-    classes.push_back({first,
-                       tap,
-                       apart,
-                       {in, (out - first - 1) / stride + 1, (taps - tap - 1) / apart + 1, 1,
-                        -(dilation / common), (first + padding - tap * dilation) / stride}});
-  }
-  return classes;
-}
-
 }  // namespace
 
 void GpuBackend::conv(const ConvShape& s, const Operand& x, const Operand& kernel, const Target& out) {
@@ -196,15 +171,15 @@ void GpuBackend::conv_transpose(const ConvShape& s, const Operand& x, const Oper
   sum.w_in = w.stride(0);
   sum.w_group = s.c_in * w.stride(0);
   sum.w_out = w.stride(1);
-  const auto rows = tap_classes(s.h_in, s.h_out, s.h_k, s.h_stride, s.h_padding, s.h_dilation);
-  const auto columns = tap_classes(s.w_in, s.w_out, s.w_k, s.w_stride, s.w_padding, s.w_dilation);
+  const auto rows = tap_classes<Axis>(s.h_in, s.h_out, s.h_k, s.h_stride, s.h_padding, s.h_dilation);
+  const auto columns = tap_classes<Axis>(s.w_in, s.w_out, s.w_k, s.w_stride, s.w_padding, s.w_dilation);
   int64_t outputs = 0;
-  for (const TapClass& y : rows)
-    for (const TapClass& x_class : columns) outputs += y.axis.out * x_class.axis.out;
+  for (const TapClass<Axis>& y : rows)
+    for (const TapClass<Axis>& x_class : columns) outputs += y.axis.out * x_class.axis.out;
   if (outputs < s.h_out * s.w_out)
     fill(out, Scalar(0).to(out.dtype, "conv_transpose"));  // no tap reaches some
-  for (const TapClass& y : rows) {
-    for (const TapClass& c : columns) {
+  for (const TapClass<Axis>& y : rows) {
+    for (const TapClass<Axis>& c : columns) {
       Sum part = sum;
       part.down = y.axis;
       part.across = c.axis;
