@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "emu/exec/check.h"
 
+#include <algorithm>
 #include <cstring>
 
 #include "emu/exec/service.h"
@@ -53,8 +54,32 @@ void need(const Wave& w, const Op* op, const Source& s, uint64_t lanes, const ch
   if (undefined) [[unlikely]]
     report_register(w, op, s, undefined, what);
 }
+template <class Word>
+Word word_of(const uint8_t* shadow) {
+  Word word;
+  std::memcpy(&word, shadow, sizeof(word));
+  return word;
+}
+constexpr uint64_t kOnes = 0x0101010101010101;
+/// Shadow bytes are 0 or 1.
 bool all_initialized(const uint8_t* shadow, size_t bytes) {
-  return bytes == 0 || (shadow[0] == 1 && std::memcmp(shadow, shadow + 1, bytes - 1) == 0);
+  uint64_t even = kOnes, odd = kOnes;
+  for (; bytes >= 16; bytes -= 16, shadow += 16) {
+    even &= word_of<uint64_t>(shadow);
+    odd &= word_of<uint64_t>(shadow + 8);
+  }
+  if (bytes >= 8) {
+    even &= word_of<uint64_t>(shadow);
+    bytes -= 8;
+    shadow += 8;
+  }
+  if (bytes >= 4) {
+    odd &= word_of<uint32_t>(shadow) | ~uint64_t(0xffffffff);
+    bytes -= 4;
+    shadow += 4;
+  }
+  for (; bytes > 0; --bytes) even &= *shadow++ | ~uint64_t(0xff);
+  return (even & odd) == kOnes;
 }
 
 /// Scalar operations bit by bit: a bit of the result is defined if its sources' undefined bits cannot change
@@ -120,6 +145,7 @@ void check_registers(Wave& w, const Op* op) {
     case Form::Smem:
       need(w, op, op->src[0], 1, "an address");
       if (op->sources > 1) need(w, op, op->src[1], 1, "an address");
+      if (op->sources > 2) need(w, op, op->src[2], 1, "data");
       define_scalar(w, op->dst, op->dst_words, true);
       return;
     case Form::Flat:
@@ -201,22 +227,9 @@ void check_registers(Wave& w, const Op* op) {
     raise(w, op, Fault::Kind::Uninitialized, -1, 0, "EXEC would depend on values that were never written");
 }
 
-void check_memory(Wave& w, const Op* op, const uint64_t* addresses, uint64_t lanes, uint32_t bytes,
-                  Memory::Access access) {
+void check_memory(Wave& w, const Op* op, const uint64_t* addresses, uint64_t lanes, uint64_t low,
+                  uint64_t high, uint32_t bytes, Memory::Access access) {
   const Memory& memory = *w.checker->memory;
-  uint64_t low = ~uint64_t(0), high = 0;
-  if (lanes == (w.lanes > 32 ? ~uint64_t(0) : 0xffffffffu)) {
-    for (unsigned i = 0; i < w.lanes; ++i) {
-      low = addresses[i] < low ? addresses[i] : low;
-      high = addresses[i] > high ? addresses[i] : high;
-    }
-  } else {
-    for (uint64_t rest = lanes; rest; rest &= rest - 1) {
-      const uint64_t a = addresses[__builtin_ctzll(rest)];
-      low = a < low ? a : low;
-      high = a > high ? a : high;
-    }
-  }
   const bool near = high - low < 65536;
   const bool together = near && memory.valid(low, high - low + bytes);
   if (!together) {
@@ -246,7 +259,7 @@ void check_memory(Wave& w, const Op* op, const uint64_t* addresses, uint64_t lan
   }
   if (together) {
     const uint8_t* shadow = memory.initialized(low);
-    if (shadow == nullptr || (high - low <= 4096 && all_initialized(shadow, high - low + bytes))) return;
+    if (shadow == nullptr || (high - low <= 1024 && all_initialized(shadow, high - low + bytes))) return;
   }
   for (uint64_t rest = lanes; rest; rest &= rest - 1) {
     const int i = __builtin_ctzll(rest);
@@ -257,7 +270,36 @@ void check_memory(Wave& w, const Op* op, const uint64_t* addresses, uint64_t lan
   }
 }
 
-void check_scalar(Wave& w, const Op* op, uint64_t address, uint32_t bytes) {
+void check_memory(Wave& w, const Op* op, const uint64_t* addresses, uint64_t lanes, uint32_t bytes,
+                  Memory::Access access) {
+  uint64_t low = ~uint64_t(0), high = 0;
+  for (uint64_t rest = lanes; rest; rest &= rest - 1) {
+    const uint64_t a = addresses[__builtin_ctzll(rest)];
+    low = a < low ? a : low;
+    high = a > high ? a : high;
+  }
+  check_memory(w, op, addresses, lanes, low, high, bytes, access);
+}
+
+bool check_row(const Wave& w, uint64_t address, uint32_t bytes, Memory::Access access) {
+  const Checker& checker = *w.checker;
+  if (checker.races != nullptr || !checker.memory->valid(address, bytes)) return false;
+  uint8_t* shadow = checker.memory->initialized(address);
+  if (shadow == nullptr) return true;
+  if (access == Memory::Access::Read) return all_initialized(shadow, bytes);
+  std::memset(shadow, 1, bytes);
+  return true;
+}
+
+bool check_local_row(const Wave& w, uint32_t offset, uint32_t bytes, Memory::Access access) {
+  const Checker& checker = *w.checker;
+  if (checker.lds_races != nullptr) return false;
+  if (access == Memory::Access::Read) return all_initialized(checker.lds_initialized + offset, bytes);
+  std::memset(checker.lds_initialized + offset, 1, bytes);
+  return true;
+}
+
+void check_scalar(Wave& w, const Op* op, uint64_t address, uint32_t bytes, unsigned first) {
   const Memory& memory = *w.checker->memory;
   if (!memory.valid(address, bytes)) {
     const std::string where = memory.describe(address);
@@ -266,6 +308,11 @@ void check_scalar(Wave& w, const Op* op, uint64_t address, uint32_t bytes) {
           where.find("freed") != std::string::npos ? Fault::Kind::UseAfterFree : Fault::Kind::OutOfBounds, -1,
           address, ("scalar read of " + std::to_string(bytes) + " bytes: " + where).c_str());
   }
+  // Loads are widened over what is not needed too, so what was never written is a fault only when it is used.
+  const uint8_t* shadow = memory.initialized(address);
+  if (shadow == nullptr || all_initialized(shadow, bytes)) return;
+  for (uint32_t at = 0; at < bytes; at += 4)
+    define_scalar(w, first + at / 4, 1, all_initialized(shadow + at, std::min(4u, bytes - at)));
 }
 
 void check_local(Wave& w, const Op* op, const uint32_t* offsets, uint64_t lanes, uint32_t bytes,
@@ -283,68 +330,6 @@ void check_local(Wave& w, const Op* op, const uint32_t* offsets, uint64_t lanes,
 
 void check_private(Wave&, const Op*, const uint32_t*, uint64_t, uint32_t, Memory::Access) {
   // Spilled registers may be undefined, so private memory is only checked for its range.
-}
-
-void count_memory(const Wave& w, const Op* op, Counters& counters) {
-  const Row* row = op->row;
-  if (row == nullptr || op->bytes == 0) return;
-  const uint64_t exec =
-      word64(const_cast<uint32_t*>(w.s) + kExec) & (w.lanes > 32 ? ~uint64_t(0) : 0xffffffffu);
-  const uint64_t bytes = uint64_t(op->bytes) * uint64_t(__builtin_popcountll(exec));
-  const bool writes = (row->flags & (kStore | kAtomic)) != 0, reads = (row->flags & kStore) == 0;
-  switch (row->form) {
-    case Form::Smem:
-      counters.scalar_read_bytes += op->bytes;
-      return;
-    case Form::Lds: {
-      if (reads) counters.lds_read_bytes += bytes;
-      if (writes) counters.lds_write_bytes += bytes;
-      if (op->sources == 0 || op->src[0].place != Place::Vector) return;
-      // 32 banks of 4 bytes; lanes of the same word share an access.
-      const uint32_t* v = w.v + op->src[0].offset;
-      uint32_t depth[32] = {}, deepest = 0;
-      for (uint64_t rest = exec; rest; rest &= rest - 1) {
-        const unsigned i = unsigned(__builtin_ctzll(rest));
-        const uint32_t word = v[i] / 4;
-        bool seen = false;
-        for (uint64_t before = exec & ((uint64_t(1) << i) - 1); before && !seen; before &= before - 1)
-          seen = v[__builtin_ctzll(before)] / 4 == word;
-        if (!seen && ++depth[word % 32] > deepest) deepest = depth[word % 32];
-      }
-      if (deepest > 1) counters.lds_conflict_cycles += deepest - 1;
-      return;
-    }
-    case Form::Flat:
-    case Form::Buffer: {
-      if (row->flags & kScratchSpace) {
-        counters.scratch_bytes += bytes;
-        return;
-      }
-      if (reads) counters.global_read_bytes += bytes;
-      if (writes) counters.global_write_bytes += bytes;
-      if (row->form == Form::Buffer || op->src[0].place != Place::Vector) return;
-      const uint32_t* v = w.v + op->src[0].offset;
-      const bool narrow = op->src[2].place == Place::Scalar;
-      uint64_t lines[128];
-      unsigned count = 0;
-      for (uint64_t rest = exec; rest; rest &= rest - 1) {
-        const unsigned i = unsigned(__builtin_ctzll(rest));
-        const uint64_t a =
-            (narrow ? (uint64_t(w.s[op->src[2].reg]) | uint64_t(w.s[op->src[2].reg + 1]) << 32) + v[i]
-                    : uint64_t(v[w.lanes + i]) << 32 | v[i]) +
-            uint64_t(op->imm);
-        for (uint64_t line = a / 128; line <= (a + op->bytes - 1) / 128; ++line) {
-          bool seen = false;
-          for (unsigned k = count; k-- > 0 && !seen;) seen = lines[k] == line;
-          if (!seen && count < 128) lines[count++] = line;
-        }
-      }
-      counters.cache_lines += count;
-      return;
-    }
-    default:
-      return;
-  }
 }
 
 }  // namespace emu::exec

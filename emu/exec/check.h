@@ -24,7 +24,7 @@ struct Checker {
 /// data and as conditions of branches.
 void check_registers(Wave& wave, const Op* op);
 
-/// Adds what the operation does to memory to the worker's counters.
+/// Adds what the operation is about to do to memory (count.cc).
 void count_memory(const Wave& wave, const Op* op, Counters& counters);
 
 }  // namespace emu::exec

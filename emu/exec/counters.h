@@ -15,6 +15,8 @@ struct Counters {
 #include "emu/exec/counters.def"
     return *this;
   }
+  /// Wave instructions of every class.
+  uint64_t instructions() const { return valu + salu + matrix + vmem + smem + lds + branch + other; }
 };
 
 }  // namespace emu

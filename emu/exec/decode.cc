@@ -200,8 +200,9 @@ class Binder {
       case Form::Buffer:
         return buffer();
       case Form::Lane:
-      case Form::Custom:
         return custom();
+      case Form::Custom:
+        return !text_.dpp && !text_.sdwa && custom();
     }
     return false;
   }
@@ -465,17 +466,21 @@ class Binder {
   }
   bool scalar_memory() {
     Operand dst, base, offset;
-    if (!take(dst) || dst.place != Place::Scalar || !put_dst(dst, row_->dst_words)) return false;
+    const bool is_atomic = (row_->flags & kAtomic) != 0, takes_data = is_atomic || (row_->flags & kStore);
+    if (!take(dst) || dst.place != Place::Scalar) return false;
+    if (takes_data && !put(dst, Type::Wide, op_.src[2], row_->src_words[2])) return false;
+    if (is_atomic && returns_old()) op_.flags |= kReturns;
+    if ((!takes_data || (op_.flags & kReturns)) && !put_dst(dst, row_->dst_words)) return false;
     if (!take(base) || base.place != Place::Scalar || !put(base, Type::Wide, op_.src[0], row_->src_words[0]))
       return false;
-    op_.sources = 1;
+    op_.sources = takes_data ? 3 : 1;
     if (more()) {
       if (!take(offset)) return false;
       if (offset.place == Place::Constant)
         op_.imm = *parse_integer(offset.constant);
       else if (offset.place == Place::Scalar && offset.reg != kNull) {
         if (!put(offset, Type::U32, op_.src[1])) return false;
-        op_.sources = 2;
+        if (!takes_data) op_.sources = 2;
       }
     }
     op_.imm += text_.number("offset").value_or(0);
@@ -494,13 +499,15 @@ class Binder {
   }
   bool flat() {
     const bool is_atomic = (row_->flags & kAtomic) != 0, is_store = (row_->flags & kStore) != 0;
-    const bool gives = is_atomic ? returns_old() : !is_store;
+    // Loads into LDS have no destination register; some rows have no address but the lane's number.
+    const bool gives = is_atomic ? returns_old() : !is_store && row_->dst_words != 0;
+    const bool no_address = row_->src_words[0] == kNoAddress;
     Operand dst, address, base;
     if (gives) {
       if (!take(dst) || dst.place != Place::Vector || !put_dst(dst, row_->dst_words)) return false;
       if (is_atomic) op_.flags |= kReturns;
     }
-    if (!take(address)) return false;
+    if (!no_address && !take(address)) return false;
     if ((is_atomic || is_store) && !take_data(row_->src_words[1], 1)) return false;
     if (more()) {
       if (!take(base)) return false;
@@ -510,11 +517,11 @@ class Binder {
     }
     const bool narrow = op_.src[2].place == Place::Scalar || (row_->flags & kScratchSpace);
     if (address.place == Place::Vector && !put(address, Type::Wide, op_.src[0], narrow ? 1 : 2)) return false;
-    if (address.place == Place::None && !(row_->flags & kScratchSpace)) return false;
+    if (address.place == Place::None && !no_address && !(row_->flags & kScratchSpace)) return false;
     op_.sources = 3;
     op_.imm = text_.number("offset").value_or(0);
     op_.bytes = row_->bytes;
-    if (text_.has("lds")) return false;
+    if (!gives && !is_atomic && !is_store) use_registers(kSpareRegister, 1);
     return true;
   }
   bool local() {
@@ -531,15 +538,18 @@ class Binder {
   }
   bool buffer() {
     const bool is_atomic = (row_->flags & kAtomic) != 0, is_store = (row_->flags & kStore) != 0;
+    const bool to_lds = !is_atomic && !is_store && row_->dst_words == 0;
     Operand data, address, descriptor, offset;
-    if (text_.has("lds")) return false;
-    if (!take(data) || data.place != Place::Vector) return false;
+    if (to_lds)
+      use_registers(kSpareRegister, 1);
+    else if (!take(data) || data.place != Place::Vector)
+      return false;
     if (!take(address) || !take(descriptor) || descriptor.place != Place::Scalar || !take(offset))
       return false;
     if (is_atomic || is_store) {
       if (!put(data, Type::Wide, op_.src[1], row_->src_words[1])) return false;
     }
-    if (is_atomic ? returns_old() : !is_store) {
+    if (!to_lds && (is_atomic ? returns_old() : !is_store)) {
       if (!put_dst(data, row_->dst_words)) return false;
       op_.flags |= kReturns;
     }
@@ -588,7 +598,8 @@ void decode_operation(const Text& text, const uint32_t* raw, size_t words, const
   op.raw[1] = words > 1 ? raw[1] : 0;
   op.dst_select = Select::Dword;
   op.run = unknown_instruction;
-  const Row* row = find_row(text.mnemonic.c_str());
+  // A load that the modifier `lds` sends to LDS has a row of its own.
+  const Row* row = find_row(text.has("lds") ? (text.mnemonic + " lds").c_str() : text.mnemonic.c_str());
   if (row == nullptr) return;
   if (!Binder(text, context, op).bind(*row)) return;
   op.row = row;

@@ -144,7 +144,8 @@ struct Worker;
 struct Checker;  // the checking state of a worker (check.h)
 
 // MODE bits.
-inline constexpr uint32_t kModeDefault = 0xf0, kModeFpMask = 0xff, kModeDx10Clamp = 0x100, kModeIeee = 0x200;
+inline constexpr uint32_t kModeDefault = 0xf0, kModeFpMask = 0xff, kModeDx10Clamp = 0x100, kModeIeee = 0x200,
+                          kModeFp16Overflow = 1u << 23;
 
 struct alignas(64) Wave {
   uint32_t s[kScalarWords];
@@ -164,9 +165,9 @@ struct alignas(64) Wave {
   State state;
   uint8_t generation;  // 9, 10, 11, 12
   uint32_t vector_registers;
-  uint32_t barrier_epoch;
-  uint64_t code;      // host address of the program's first byte
-  uint64_t existing;  // lanes that hold a work-item
+  uint32_t barrier_epoch;  // gfx12: one more than the group's when this wave last signaled
+  uint64_t code;           // host address of the program's first byte
+  uint64_t existing;       // lanes that hold a work-item
 };
 
 struct Group {

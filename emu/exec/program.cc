@@ -8,6 +8,7 @@
 #include <stdexcept>
 
 #include "emu/exec/decode.h"
+#include "emu/exec/registers.h"
 #include "emu/exec/service.h"
 
 namespace emu::exec {
@@ -149,7 +150,7 @@ class Decoder {
       place(y, at);
       return place(x, at);
     }
-    constexpr uint16_t kSpare = 512;
+    constexpr uint16_t kSpare = kSpareRegister;
     Op move;
     decode_operation(parse_text("v_mov_b32_e32 v" + std::to_string(x.dst) + ", v0"), raw, words, context_,
                      move);

@@ -25,7 +25,9 @@ class Program {
 
   const Op* entry() const { return ops_.data(); }
   const std::vector<Op>& ops() const { return ops_; }
-  const std::string& text(const Op* op) const { return texts_[op->text]; }
+  /// (An operation may be a copy that a handler made, of which only the number of its text is sure to be
+  /// right.)
+  std::string text(const Op* op) const { return op->text < texts_.size() ? texts_[op->text] : std::string(); }
   /// Vector registers that the instructions name, accumulation registers (from 256 on) included.
   uint32_t vector_registers() const { return vector_registers_; }
   bool calls() const { return calls_; }

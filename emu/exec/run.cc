@@ -17,13 +17,21 @@ void add_classes(const uint64_t* classes, Counters& counters) {
   const auto of = [classes](Class c) { return classes[size_t(c)]; };
   counters.valu += of(Class::Vector) + of(Class::Transcendental) + of(Class::Double) + of(Class::Dot) +
                    of(Class::LaneCross);
+  counters.transcendental += of(Class::Transcendental);
+  counters.f64 += of(Class::Double);
+  counters.dot += of(Class::Dot);
+  counters.cross_lane += of(Class::LaneCross);
   counters.salu += of(Class::Scalar);
   counters.matrix += of(Class::Matrix);
   counters.vmem += of(Class::Global) + of(Class::Scratch) + of(Class::Atomic);
+  counters.atomics += of(Class::Atomic);
+  counters.scratch += of(Class::Scratch);
   counters.smem += of(Class::ScalarMemory);
   counters.lds += of(Class::Lds);
   counters.branch += of(Class::Branch);
   counters.other += of(Class::Wait) + of(Class::Barrier) + of(Class::Other);
+  counters.waits += of(Class::Wait);
+  counters.barriers += of(Class::Barrier);
 }
 
 }  // namespace

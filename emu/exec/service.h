@@ -14,7 +14,9 @@ namespace emu::exec {
 const Op* find_code(Wave& wave, const Op* op, uint64_t address);
 
 /// Checks the lanes' accesses of `bytes` each to device memory; marks what is written as initialized. Lanes
-/// that read uninitialized bytes are a fault.
+/// that read uninitialized bytes are a fault. low, high: the least and the greatest of the lanes' addresses.
+void check_memory(Wave& wave, const Op* op, const uint64_t* addresses, uint64_t lanes, uint64_t low,
+                  uint64_t high, uint32_t bytes, Memory::Access access);
 void check_memory(Wave& wave, const Op* op, const uint64_t* addresses, uint64_t lanes, uint32_t bytes,
                   Memory::Access access);
 /// The same for LDS offsets and for private memory; all checked ranges are already inside the segment.
@@ -22,8 +24,13 @@ void check_local(Wave& wave, const Op* op, const uint32_t* offsets, uint64_t lan
                  Memory::Access access);
 void check_private(Wave& wave, const Op* op, const uint32_t* offsets, uint64_t lanes, uint32_t bytes,
                    Memory::Access access);
-/// One access by the scalar unit.
-void check_scalar(Wave& wave, const Op* op, uint64_t address, uint32_t bytes);
+/// The quick ways for lanes one behind the other: whether the whole range may be touched (what is written is
+/// marked as initialized). False also where races are looked for; the checks above then say what is wrong, if
+/// anything is.
+bool check_row(const Wave& wave, uint64_t address, uint32_t bytes, Memory::Access access);
+bool check_local_row(const Wave& wave, uint32_t offset, uint32_t bytes, Memory::Access access);
+/// One read by the scalar unit into the registers from `first` on; they become as undefined as the memory is.
+void check_scalar(Wave& wave, const Op* op, uint64_t address, uint32_t bytes, unsigned first);
 
 /// Nanoseconds of a clock that only goes forward, for s_memtime and its like.
 uint64_t clock_ticks();

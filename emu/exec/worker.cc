@@ -123,6 +123,7 @@ void Worker::start_wave(Slot& slot, unsigned index) {
   w.mode = kernel.rsrc1 >> 12 & 0xff;
   if (kernel.rsrc1 >> 21 & 1) w.mode |= kModeDx10Clamp;
   if (kernel.rsrc1 >> 23 & 1) w.mode |= kModeIeee;
+  if (kernel.rsrc1 >> 26 & 1) w.mode |= kModeFp16Overflow;
   const bool checked = d.options.check != Check::None;
   if (checked) {
     w.checker = &checker;

@@ -183,6 +183,16 @@ int copy_call(const char* name, void* to, const void* from, size_t bytes, int ki
   });
 }
 
+int peer_copy_call(const char* name, void* to, int to_device, const void* from, int from_device, size_t bytes,
+                   StreamHandle stream, bool wait) {
+  return api(name, [&] {
+    Runtime::get().device(to_device);
+    Runtime::get().device(from_device);
+    if (bytes == 0) return;
+    copy_flat(to, from, bytes, kDeviceToDevice, find_stream(stream), wait);
+  });
+}
+
 int copy_2d_call(const char* name, void* to, size_t to_pitch, const void* from, size_t from_pitch,
                  size_t width, size_t height, int kind, StreamHandle stream, bool wait) {
   return api(name, [&] {
@@ -247,11 +257,14 @@ EMU_API int hipMemcpyDtoHAsync(void* to, void* from, size_t bytes, StreamHandle 
 EMU_API int hipMemcpyDtoDAsync(void* to, void* from, size_t bytes, StreamHandle stream) {
   return copy_call("hipMemcpyDtoDAsync", to, from, bytes, kDeviceToDevice, stream, false);
 }
-EMU_API int hipMemcpyPeer(void* to, int, const void* from, int, size_t bytes) {
-  return copy_call("hipMemcpyPeer", to, from, bytes, kDeviceToDevice, nullptr, true);
+// The devices are known by their memory; the numbers must exist. Nothing waits for the other device's
+// streams.
+EMU_API int hipMemcpyPeer(void* to, int to_device, const void* from, int from_device, size_t bytes) {
+  return peer_copy_call("hipMemcpyPeer", to, to_device, from, from_device, bytes, nullptr, true);
 }
-EMU_API int hipMemcpyPeerAsync(void* to, int, const void* from, int, size_t bytes, StreamHandle stream) {
-  return copy_call("hipMemcpyPeerAsync", to, from, bytes, kDeviceToDevice, stream, false);
+EMU_API int hipMemcpyPeerAsync(void* to, int to_device, const void* from, int from_device, size_t bytes,
+                               StreamHandle stream) {
+  return peer_copy_call("hipMemcpyPeerAsync", to, to_device, from, from_device, bytes, stream, false);
 }
 EMU_API int hipMemcpy2D(void* to, size_t to_pitch, const void* from, size_t from_pitch, size_t width,
                         size_t height, int kind) {

@@ -25,6 +25,7 @@ struct GraphNode {
   Operation operation;
   std::vector<GraphNode*> after;
   Graph* graph = nullptr;
+  const GraphNode* original = nullptr;  // of a clone; a key only
 };
 
 class Graph {

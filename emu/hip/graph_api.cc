@@ -6,6 +6,7 @@
 #include "emu/hip/copy.h"
 #include "emu/hip/device.h"
 #include "emu/hip/graph.h"
+#include "emu/hip/graph_nodes.h"
 #include "emu/hip/module.h"
 #include "emu/hip/runtime.h"
 #include "emu/hip/tables.h"
@@ -16,27 +17,7 @@ namespace {
 Handles<Graph> live_graphs;
 Handles<GraphExec> live_execs;
 
-struct KernelNodeParams {
-  Dim3 block;
-  void** extra;
-  void* function;
-  Dim3 grid;
-  void** params;
-  unsigned shared;
-};
-
-struct MemsetParams {
-  void* to;
-  unsigned element_bytes;
-  size_t height, pitch;
-  unsigned value;
-  size_t width;  // in elements
-};
-
-struct HostParams {
-  void (*function)(void*);
-  void* data;
-};
+}  // namespace
 
 std::vector<GraphNode*> checked(const Graph& graph, GraphNode* const* nodes, size_t count) {
   require(nodes != nullptr || count == 0, hipErrorInvalidValue, "a null pointer");
@@ -58,6 +39,8 @@ Graph& graph_of(const GraphNode* node) {
   throw ApiError(hipErrorInvalidValue, "no such node");
 }
 
+namespace {
+
 template <class Make>
 int add_call(const char* name, GraphNode** node, Graph* graph, GraphNode* const* after, size_t count,
              Make make) {
@@ -68,6 +51,8 @@ int add_call(const char* name, GraphNode** node, Graph* graph, GraphNode* const*
     *node = home.add(make(), std::move(before));
   });
 }
+
+}  // namespace
 
 Operation kernel_operation(const KernelNodeParams* p) {
   require(p != nullptr, hipErrorInvalidValue, "a null pointer");
@@ -88,6 +73,18 @@ Operation memset_operation(const MemsetParams* p) {
           nullptr};
 }
 
+Operation copy_operation(void* to, const void* from, size_t bytes) {
+  auto* source = const_cast<std::byte*>(static_cast<const std::byte*>(from));
+  return {NodeType::Memcpy,
+          copy_work({static_cast<std::byte*>(to), bytes, bytes}, {source, bytes, bytes}, {bytes, 1, 1}),
+          nullptr};
+}
+
+Operation host_operation(const HostParams* params) {
+  require(params != nullptr && params->function != nullptr, hipErrorInvalidValue, "no function");
+  return {NodeType::Host, [p = *params] { p.function(p.data); }, nullptr};
+}
+
 void set(GraphExec& exec, const GraphNode* node, Operation operation) {
   for (GraphExec::Step& step : exec.steps)
     if (step.node == node) {
@@ -104,8 +101,6 @@ void list_nodes(const std::vector<GraphNode*>& found, GraphNode** nodes, size_t*
     for (size_t i = 0; i < *count; ++i) nodes[i] = i < found.size() ? found[i] : nullptr;
   *count = nodes == nullptr ? found.size() : std::min(*count, found.size());
 }
-
-}  // namespace
 
 template <>
 Handles<Graph>& handles<Graph>() {
@@ -187,13 +182,8 @@ EMU_API int hipGraphAddKernelNode(GraphNode** node, Graph* graph, GraphNode* con
 }
 EMU_API int hipGraphAddMemcpyNode1D(GraphNode** node, Graph* graph, GraphNode* const* after, size_t count,
                                     void* to, const void* from, size_t bytes, int) {
-  return add_call("hipGraphAddMemcpyNode1D", node, graph, after, count, [&] {
-    auto* source = const_cast<std::byte*>(static_cast<const std::byte*>(from));
-    return Operation{
-        NodeType::Memcpy,
-        copy_work({static_cast<std::byte*>(to), bytes, bytes}, {source, bytes, bytes}, {bytes, 1, 1}),
-        nullptr};
-  });
+  return add_call("hipGraphAddMemcpyNode1D", node, graph, after, count,
+                  [&] { return copy_operation(to, from, bytes); });
 }
 EMU_API int hipGraphAddMemsetNode(GraphNode** node, Graph* graph, GraphNode* const* after, size_t count,
                                   const MemsetParams* params) {
@@ -202,10 +192,7 @@ EMU_API int hipGraphAddMemsetNode(GraphNode** node, Graph* graph, GraphNode* con
 }
 EMU_API int hipGraphAddHostNode(GraphNode** node, Graph* graph, GraphNode* const* after, size_t count,
                                 const HostParams* params) {
-  return add_call("hipGraphAddHostNode", node, graph, after, count, [&] {
-    require(params != nullptr && params->function != nullptr, hipErrorInvalidValue, "no function");
-    return Operation{NodeType::Host, [p = *params] { p.function(p.data); }, nullptr};
-  });
+  return add_call("hipGraphAddHostNode", node, graph, after, count, [&] { return host_operation(params); });
 }
 EMU_API int hipGraphAddEmptyNode(GraphNode** node, Graph* graph, GraphNode* const* after, size_t count) {
   return add_call("hipGraphAddEmptyNode", node, graph, after, count, [] { return Operation{}; });

@@ -151,7 +151,10 @@ std::shared_ptr<const KernelCall> make_call(const Function& function, Dim3 grid,
     fill_from_params(kernel, params, call->kernargs);
   }
   for (const Argument& argument : kernel.arguments) {
-    if (!argument.hidden()) continue;
+    if (!argument.hidden()) {
+      call->places.push_back(call->kernargs.data() + argument.offset);
+      continue;
+    }
     const uint64_t value = hidden_value(argument.kind, grid, block, dynamic_lds);
     std::memcpy(call->kernargs.data() + argument.offset, &value,
                 std::min<size_t>(argument.size, sizeof value));
@@ -178,13 +181,14 @@ void KernelCall::run() const {
   const Launch launch{kernel,      {grid.x, grid.y, grid.z}, {block.x, block.y, block.z},
                       dynamic_lds, arguments.get(),          reinterpret_cast<uint64_t>(dispatch.get())};
   const Settings& settings = Runtime::get().settings();
-  if (settings.counters.empty()) {
+  if (settings.counters.empty() && !counting_asked()) {
     emu::run(launch, memory, settings.options, nullptr);
   } else {
     Counters counters;
     emu::run(launch, memory, settings.options, &counters);
     add_counters(*kernel, launch, counters);
   }
+  if (!settings.launched.empty()) note_launched(*kernel);
   // The interpreter's statics exist now; workers must be stopped before those go.
   static std::once_flag once;
   std::call_once(once, register_exit);

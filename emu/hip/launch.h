@@ -27,8 +27,11 @@ struct KernelCall {
   Dim3 grid, block;
   uint32_t dynamic_lds;
   std::vector<std::byte> kernargs;
-  const void* function;  // the handle it was launched by
+  const void* function;       // the handle it was launched by
+  std::vector<void*> places;  // of the arguments in kernargs, in order
   void run() const;
+  /// As hipModuleLaunchKernel takes them; they live as long as this.
+  void** parameters() const { return const_cast<void**>(places.data()); }
 };
 
 /// Throws ApiError for sizes that cannot be launched. Exactly one of params and extra may be given; both null

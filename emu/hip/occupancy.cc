@@ -26,17 +26,27 @@ Occupancy occupancy(const Kernel& kernel, uint32_t block, uint32_t dynamic_lds) 
   const bool wide_on_rdna = chip.rdna() && kernel.wavefront_size == 64;
   const uint32_t granule = wide_on_rdna ? chip.vgpr_granule / 2 : chip.vgpr_granule;
   const uint32_t room = wide_on_rdna ? chip.vgprs_per_lane / 2 : chip.vgprs_per_lane;
-  uint32_t waves = std::min(chip.waves_per_simd, room / round_up(vgprs, std::max(1u, granule)));
+  uint32_t waves = chip.waves_per_simd;
+  const char* limit = "slots";
+  const auto at_most = [&](uint32_t most, const char* reason) {
+    if (most >= waves) return;
+    waves = most;
+    limit = reason;
+  };
+  at_most(room / round_up(vgprs, std::max(1u, granule)), "vgprs");
   if (!chip.rdna() && kernel.sgpr_count > 0)
-    waves = std::min(waves, kSgprsPerSimd / round_up(kernel.sgpr_count, kSgprGranule));
+    at_most(kSgprsPerSimd / round_up(kernel.sgpr_count, kSgprGranule), "sgprs");
   // A multiprocessor of RDNA is two units.
   const uint32_t simds = chip.simds_per_unit * (chip.rdna() ? 2 : 1);
   const uint32_t waves_of_group = (block + kernel.wavefront_size - 1) / kernel.wavefront_size;
   uint32_t groups = waves * simds / waves_of_group;
   const uint32_t lds_here = chip.lds_bytes() * (chip.rdna() ? 2 : 1);
-  if (lds > 0) groups = std::min(groups, lds_here / lds);
+  if (lds > 0 && lds_here / lds < groups) {
+    groups = lds_here / lds;
+    limit = "lds";
+  }
   const uint32_t resident = std::min(waves, (groups * waves_of_group + simds - 1) / simds);
-  return {groups, resident};
+  return {groups, resident, limit};
 }
 
 }  // namespace emu::hip

@@ -11,6 +11,7 @@ namespace emu::hip {
 struct Occupancy {
   uint32_t groups;          // on one multiprocessor
   uint32_t waves_per_simd;  // then resident at most
+  const char* limit = "";   // what allows no more: "slots", "vgprs", "sgprs" or "lds"
 };
 
 /// block: work-items of a group; dynamic_lds in bytes. 0 groups when it cannot run at all.

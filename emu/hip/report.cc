@@ -1,12 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "emu/hip/report.h"
 
+#include <cxxabi.h>
+
+#include <atomic>
 #include <cinttypes>
 #include <cstdio>
+#include <cstdlib>
 #include <cstring>
 #include <map>
 #include <mutex>
+#include <set>
 
+#include "emu/hip/abi.h"
 #include "emu/hip/device.h"
 #include "emu/hip/occupancy.h"
 
@@ -48,8 +54,19 @@ std::string format(const char* pattern, Numbers... numbers) {
   return text;
 }
 
+// A kernel's name as it stands in the source.
+std::string readable(const std::string& name) {
+  int status = 0;
+  char* text = abi::__cxa_demangle(name.c_str(), nullptr, nullptr, &status);
+  const std::string result = status == 0 && text != nullptr ? text : name;
+  std::free(text);
+  return result;
+}
+
 std::mutex totals_mutex;
 std::map<std::pair<std::string, std::string>, KernelTotals> totals;
+std::set<std::pair<std::string, std::string>> launched;
+std::atomic<bool> asked{false};
 
 std::string quoted(const std::string& text) {
   std::string result = "\"";
@@ -64,6 +81,10 @@ std::string quoted(const std::string& text) {
   return result + "\"";
 }
 
+double lines_per_access(const Counters& c) {
+  return c.accesses == 0 ? 0 : static_cast<double>(c.cache_lines) / static_cast<double>(c.accesses);
+}
+
 std::string shortened(uint64_t number) {
   if (number < 100000) return format("%" PRIu64, number);
   const char* unit = number < 100000000 ? "k" : number < 100000000000 ? "M" : "G";
@@ -75,7 +96,7 @@ std::string shortened(uint64_t number) {
 
 std::string report_text(const Fault& fault, const Device& device) {
   std::string text = "beeswax_emu: " + std::string(kind_text(fault.kind));
-  if (!fault.kernel.empty()) text += " in kernel " + fault.kernel;
+  if (!fault.kernel.empty()) text += " in kernel " + readable(fault.kernel);
   text += format(" on device %d (%s)\n", device.index(), device.chip().name);
   std::string detail = fault.what();
   if (detail.starts_with(kind_text(fault.kind))) detail.erase(0, std::strlen(kind_text(fault.kind)));
@@ -108,7 +129,10 @@ void add_counters(const Kernel& kernel, const Launch& launch, const Counters& co
   total.agprs = kernel.agpr_count;
   total.lds_bytes = std::max(total.lds_bytes, kernel.group_segment_bytes + launch.dynamic_lds);
   total.block = block;
-  total.waves_per_simd = occupancy(kernel, block, launch.dynamic_lds).waves_per_simd;
+  const Occupancy fits = occupancy(kernel, block, launch.dynamic_lds);
+  total.waves_per_simd = fits.waves_per_simd;
+  total.slots = kernel.chip->waves_per_simd;
+  total.limit = fits.limit;
   total.counters += counters;
 }
 
@@ -133,8 +157,12 @@ std::string counters_as_json(const std::vector<KernelTotals>& kernels) {
             ", \"kernel\": " + quoted(kernel.kernel);
     text += format(
         ", \"vgprs\": %u, \"sgprs\": %u, \"agprs\": %u, \"lds_bytes\": %u, \"block\": %u, "
-        "\"waves_per_simd\": %u",
-        kernel.vgprs, kernel.sgprs, kernel.agprs, kernel.lds_bytes, kernel.block, kernel.waves_per_simd);
+        "\"waves_per_simd\": %u, \"wave_slots\": %u",
+        kernel.vgprs, kernel.sgprs, kernel.agprs, kernel.lds_bytes, kernel.block, kernel.waves_per_simd,
+        kernel.slots);
+    text += ", \"occupancy_limit\": " + quoted(kernel.limit);
+    text += format(", \"instructions\": %" PRIu64 ", \"lines_per_access\": %.4g",
+                   kernel.counters.instructions(), lines_per_access(kernel.counters));
 #define EMU_COUNTER(name, unit) text += format(", \"" #name "\": %" PRIu64, kernel.counters.name);
 #include "emu/exec/counters.def"
     text += "}";
@@ -151,15 +179,39 @@ std::string counters_as_table(const std::vector<KernelTotals>& kernels) {
     chip = kernel.chip;
     text += format("%s: %u VGPRs, %u SGPRs", kernel.kernel.c_str(), kernel.vgprs, kernel.sgprs);
     if (kernel.agprs > 0) text += format(", %u AGPRs", kernel.agprs);
-    text += format(", %u bytes of LDS; groups of %u, %u waves on a SIMD at most\n", kernel.lds_bytes,
-                   kernel.block, kernel.waves_per_simd);
+    text += format(", %u bytes of LDS; groups of %u, %u of %u waves on a SIMD (", kernel.lds_bytes,
+                   kernel.block, kernel.waves_per_simd, kernel.slots) +
+            kernel.limit + ")\n";
+    text += format("  %10s  instructions of waves\n", shortened(kernel.counters.instructions()).c_str());
 #define EMU_COUNTER(name, unit)  \
   if (kernel.counters.name != 0) \
     text += format("  %10s  %s\n", shortened(kernel.counters.name).c_str(), unit);
 #include "emu/exec/counters.def"
+    if (kernel.counters.accesses != 0)
+      text += format("  %10.4g  cache lines for each access\n", lines_per_access(kernel.counters));
   }
   return text;
 }
+
+void note_launched(const Kernel& kernel) {
+  const std::lock_guard lock(totals_mutex);
+  launched.emplace(kernel.chip->name, kernel.name);
+}
+
+void write_launched(const std::string& where) {
+  if (where.empty()) return;
+  std::string text;
+  {
+    const std::lock_guard lock(totals_mutex);
+    for (const auto& [chip, kernel] : launched) text += chip + " " + kernel + "\n";
+  }
+  FILE* file = std::fopen(where.c_str(), "w");
+  const bool whole = file != nullptr && std::fputs(text.c_str(), file) >= 0;
+  if (file == nullptr || std::fclose(file) != 0 || !whole)
+    std::fprintf(stderr, "beeswax_emu: cannot write the launched kernels to %s\n", where.c_str());
+}
+
+bool counting_asked() { return asked.load(); }
 
 void write_counters(const std::string& where) {
   if (where.empty()) return;
@@ -176,3 +228,22 @@ void write_counters(const std::string& where) {
 }
 
 }  // namespace emu::hip
+
+// For programs that know this library; not part of HIP. Counting while it is on; switching it on forgets what
+// was counted before. Launches that have not ended count when they end.
+EMU_API void beeswax_emu_count(int on) {
+  const std::lock_guard lock(emu::hip::totals_mutex);
+  if (on != 0) emu::hip::totals.clear();
+  emu::hip::asked = on != 0;
+}
+// What was counted, as BEESWAX_EMU_COUNTERS writes it. Returns the bytes that the text needs with its zero;
+// as many as `room` holds are stored.
+EMU_API size_t beeswax_emu_counters(char* text, size_t room) {
+  const std::string json = emu::hip::counters_as_json(emu::hip::counted_kernels());
+  if (room > 0) {
+    const size_t length = json.size() < room ? json.size() : room - 1;
+    std::memcpy(text, json.data(), length);
+    text[length] = 0;
+  }
+  return json.size() + 1;
+}

@@ -110,6 +110,7 @@ void at_exit() {
   if (mine == nullptr) return;
   mine->stop();
   write_counters(mine->settings().counters);
+  write_launched(mine->settings().launched);
   runtime.store(nullptr);
   // Inside a host function the calling thread is one of ours, and its stream must not go.
   if (!on_worker()) delete mine;
@@ -150,6 +151,7 @@ Settings Settings::from_environment() {
   settings.log = number_setting("BEESWAX_EMU_LOG", 0) != 0;
   settings.silent = number_setting("BEESWAX_EMU_SILENT", 0) != 0;
   settings.counters = variable("BEESWAX_EMU_COUNTERS");
+  settings.launched = variable("BEESWAX_EMU_LAUNCHED");
   settings.rocm = rocm_version();
   return settings;
 }

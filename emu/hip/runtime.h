@@ -26,6 +26,7 @@ struct Settings {
   bool silent = false;   // no reports (tests read them by last_report)
   int rocm = 6;          // whose conventions
   std::string counters;  // file, "-" or nothing
+  std::string launched;  // file or nothing
   static Settings from_environment();
 };
 

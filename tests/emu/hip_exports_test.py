@@ -40,7 +40,8 @@ def main():
                 for name in sorted(defined - set(mine))]
     problems += [f"{name} is exported and is not defined in emu/hip" for name in sorted(set(mine) - defined)]
     problems += [f"{name} is defined and stands in unsupported.def" for name in sorted(twice)]
-    problems += [f"{name} has no version node" for name, node in sorted(mine.items()) if not node.startswith("hip_")]
+    problems += [f"{name} has no version node" for name, node in sorted(mine.items())
+                 if not node.startswith("beeswax_" if name.startswith("beeswax_") else "hip_")]
     theirs = sorted(glob.glob(os.path.join(os.environ.get("EMU_HIP_ROOT", "/"), "usr/lib/*/libamdhip64.so.5")))
     compared = 0
     if theirs:

@@ -64,11 +64,13 @@ int run_triple(const Library& hip) {
 }
 
 // What a program does that loads the library under this name. Returns when it has ended, with its exit code.
-int in_a_process(const std::string& name, const std::string& major, const std::string& counters) {
+int in_a_process(const std::string& name, const std::string& major, const std::string& counters,
+                 const std::string& launched) {
   const pid_t child = fork();
   if (child == 0) {
     setenv("BEESWAX_EMU_DEVICES", "gfx1030", 1);
     setenv("BEESWAX_EMU_COUNTERS", counters.c_str(), 1);
+    setenv("BEESWAX_EMU_LAUNCHED", launched.c_str(), 1);
     const Library hip(name);
     int version = 0;
     EXPECT_EQ(hip.call("hipRuntimeGetVersion", &version), 0);
@@ -77,6 +79,25 @@ int in_a_process(const std::string& name, const std::string& major, const std::s
     EXPECT_EQ(
         hip.call("hipGetProcAddress", "hipMalloc", &found, 600, uint64_t{0}, static_cast<int*>(nullptr)), 0);
     EXPECT_NE(found, nullptr);
+    // What kind of memory an address is: the numbers changed with ROCm 6, which also knows "unregistered".
+    struct {
+      int type = -1, device = -1;
+      void *device_pointer = nullptr, *host_pointer = nullptr;
+      int managed = -1;
+      unsigned flags = 0;
+    } what;
+    void *pinned = nullptr, *device = nullptr;
+    const bool old = major == "5";
+    EXPECT_EQ(hip.call("hipHostMalloc", &pinned, size_t{16}, 0u), 0);
+    EXPECT_EQ(hip.call("hipMalloc", &device, size_t{16}), 0);
+    EXPECT_EQ(hip.call("hipPointerGetAttributes", &what, static_cast<const void*>(device)), 0);
+    EXPECT_EQ(what.type, old ? 1 : 2);
+    EXPECT_EQ(hip.call("hipPointerGetAttributes", &what, static_cast<const void*>(pinned)), 0);
+    EXPECT_EQ(what.type, old ? 0 : 1);
+    EXPECT_EQ(hip.call("hipPointerGetAttributes", &what, static_cast<const void*>(&what)), old ? 1 : 0);
+    if (!old) {
+      EXPECT_EQ(what.type, 0);
+    }
     EXPECT_EQ(run_triple(hip), 21);
     std::exit(testing::Test::HasFailure() ? 1 : 0);
   }
@@ -88,8 +109,10 @@ int in_a_process(const std::string& name, const std::string& major, const std::s
 TEST(Load, UnderEachName) {
   EMU_NEEDS_CLANG();
   for (const std::string major : {"5", "6", "7"}) {
-    const TemporaryFile counters(".json", {});
-    ASSERT_EQ(in_a_process("libamdhip64.so." + major, major, counters.path()), 0);
+    const TemporaryFile counters(".json", {}), launched(".txt", {});
+    ASSERT_EQ(in_a_process("libamdhip64.so." + major, major, counters.path(), launched.path()), 0);
+    std::ifstream kernels(launched.path());
+    EXPECT_EQ((std::string{std::istreambuf_iterator<char>(kernels), {}}), "gfx1030 triple\n");
     std::ifstream file(counters.path());
     const std::string json{std::istreambuf_iterator<char>(file), {}};
     // Two groups of 64 work-items, each of two waves of 32; a load and a store in each.

@@ -250,8 +250,11 @@ TEST_F(Hip, Peers) {
   void *a = nullptr, *b = nullptr;
   HIP_OK(hipMalloc(&a, 64));
   HIP_OK(hipMemset(a, 5, 64));
+  HIP_OK(hipDeviceSynchronize());  // the other device's streams do not wait for this one's
   HIP_OK(hipSetDevice(1));
   HIP_OK(hipMalloc(&b, 64));
+  EXPECT_EQ(hipMemcpyPeer(b, 1, a, 3, 64), hipErrorInvalidDevice);
+  EXPECT_EQ(hipMemcpyPeer(b, -1, a, 0, 64), hipErrorInvalidDevice);
   HIP_OK(hipMemcpyPeer(b, 1, a, 0, 64));
   char bytes[64];
   HIP_OK(hipMemcpy(bytes, b, 64, hipMemcpyDeviceToHost));

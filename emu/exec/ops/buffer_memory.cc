@@ -1,138 +1,122 @@
 // SPDX-License-Identifier: Apache-2.0
 // Buffer loads, stores and atomics: private memory on gfx9 and gfx10, and raw or strided buffers.
-#include "emu/exec/ops/atomics.h"
 #include "emu/exec/ops/group.h"
+#include "emu/exec/ops/lane_memory.h"
 #include "emu/exec/ops/scalars.h"
-#include "emu/exec/service.h"
 
 namespace emu::exec {
 namespace EMU_ISA {
 namespace {
 
-using Access = Memory::Access;
+struct Buffer {
+  uint64_t base;
+  uint32_t stride, records, scalar;
+  bool is_private;
+};
+EMU_FN Buffer buffer_of(Wave& w, const Op* op) {
+  const uint32_t* d = w.s + op->src[2].reg;
+  return {uint64_t(d[0]) | uint64_t(d[1] & 0xffff) << 32, d[1] >> 16 & 0x3fff, d[2],
+          uint32_t(scalar_bits(w, op->src[3], false)), (d[1] & 0xffff) == (kPrivateDescriptor & 0xffff)};
+}
 
-/// The lanes' host addresses. Lanes behind the buffer's end read zero and write nothing: they are not among
-/// the lanes returned.
-[[gnu::noinline, maybe_unused]] uint64_t buffer_addresses(Wave& w, const Op* op, uint64_t* a, uint32_t bytes,
-                                                          Access access) {
-  const uint64_t exec = exec_of(w) & (~uint64_t(0) >> (64 - w.lanes));
-  const uint32_t* descriptor = w.s + op->src[2].reg;
-  const uint32_t scalar = uint32_t(scalar_bits(w, op->src[3], false));
+/// The lanes' places. Lanes behind the buffer's end are wanted and not there.
+[[gnu::noinline, maybe_unused]] void find_places(Wave& w, const Op* op, uint32_t bytes, Access access,
+                                                 Places<uint64_t>& p) {
+  const Buffer buffer = buffer_of(w, op);
   const bool indexed = op->flags & kIndexed, offset_register = op->flags & kOffset;
   const uint32_t* v = w.v + op->src[0].offset;
+  p.base = 0;
+  p.wanted = enabled_of(w);
+  p.there = 0;
   uint32_t index[64], offset[64];
   for (unsigned i = 0; i < w.lanes; ++i) {
     index[i] = indexed ? v[i] : 0;
     offset[i] = uint32_t(op->imm) + (offset_register ? v[indexed ? w.lanes + i : i] : 0);
   }
-  if ((descriptor[1] & 0xffff) == (kPrivateDescriptor & 0xffff)) {
-    uint32_t at[64];
-    for (uint64_t rest = exec; rest; rest &= rest - 1) {
-      const int i = __builtin_ctzll(rest);
-      at[i] = descriptor[0] + scalar + offset[i];
-      if (uint64_t(at[i]) + bytes > w.scratch_bytes)
-        raise(w, op, Fault::Kind::OutOfBounds, i, at[i], "outside the lane's private memory");
-      a[i] = reinterpret_cast<uint64_t>(w.scratch) + uint64_t(i) * w.scratch_bytes + at[i];
-    }
-    if (w.checker && exec) check_private(w, op, at, exec, bytes, access);
-    return exec;
+  if (buffer.is_private) {
+    for (unsigned i = 0; i < w.lanes; ++i) offset[i] += uint32_t(buffer.base) + buffer.scalar;
+    private_places(w, op, offset, p.wanted, bytes, access, p);
+    p.there = p.wanted;
+    return;
   }
-  const uint64_t base = uint64_t(descriptor[0]) | uint64_t(descriptor[1] & 0xffff) << 32;
-  const uint32_t stride = descriptor[1] >> 16 & 0x3fff, records = descriptor[2];
-  if (descriptor[1] >> 31)
-    raise(w, op, Fault::Kind::Unsupported, -1, base, "a swizzled buffer that is not private memory");
-  uint64_t lanes = 0;
-  for (uint64_t rest = exec; rest; rest &= rest - 1) {
+  if (w.s[op->src[2].reg + 1] >> 31)
+    raise(w, op, Fault::Kind::Unsupported, -1, buffer.base, "a swizzled buffer that is not private memory");
+  for (uint64_t rest = p.wanted; rest; rest &= rest - 1) {
     const int i = __builtin_ctzll(rest);
-    const uint64_t inside = uint64_t(offset[i]) + uint64_t(stride) * index[i];
-    const bool ok = stride != 0 && indexed ? index[i] < records : inside + bytes <= records;
-    a[i] = base + scalar + inside;
-    if (ok) lanes |= uint64_t(1) << i;
+    const uint64_t inside = uint64_t(offset[i]) + uint64_t(buffer.stride) * index[i];
+    const bool ok =
+        buffer.stride != 0 && indexed ? index[i] < buffer.records : inside + bytes <= buffer.records;
+    p.at[i] = buffer.base + buffer.scalar + inside;
+    if (ok) p.there |= uint64_t(1) << i;
   }
-  if (w.checker && lanes) check_memory(w, op, a, lanes, bytes, access);
-  return lanes;
+  if (w.checker && p.there) check_places(w, op, p.at, p.there, bytes, access);
 }
-EMU_FN void* host(uint64_t address) { return reinterpret_cast<void*>(address); }
+
+/// Where the elements of each 32 lanes begin, when all lanes are on, inside the buffer, and each half of the
+/// wave is a row; checked.
+EMU_FN bool find_rows(Wave& w, const Op* op, uint32_t bytes, Access access, std::byte** rows) {
+  const Buffer buffer = buffer_of(w, op);
+  if (enabled_of(w) != all_lanes(w) || (op->flags & (kIndexed | kOffset)) != kOffset || buffer.is_private ||
+      w.s[op->src[2].reg + 1] >> 31)
+    return false;
+  for (unsigned h = 0; h < w.lanes; h += 32) {
+    const uint32_t* v = w.v + op->src[0].offset + h;
+    const uint32_t offset = v[0] + uint32_t(op->imm);
+    if (!in_steps(v, bytes) || uint64_t(offset) + 32 * bytes > buffer.records) return false;
+    const uint64_t address = buffer.base + buffer.scalar + offset;
+    if (w.checker && !check_row(w, address, 32 * bytes, access)) return false;
+    rows[h / 32] = host(address);
+  }
+  return true;
+}
 
 template <unsigned Words>
 const Op* load(Wave& w, const Op* op) {
-  uint64_t a[64];
-  const uint64_t lanes = buffer_addresses(w, op, a, Words * 4, Access::Read);
   uint32_t* d = w.v + op->dst_offset;
-  for (uint64_t rest = exec_of(w) & (~uint64_t(0) >> (64 - w.lanes)); rest; rest &= rest - 1) {
-    const unsigned i = unsigned(__builtin_ctzll(rest));
-    uint32_t words[Words] = {};
-    if (lanes >> i & 1) std::memcpy(words, host(a[i]), sizeof(words));
-    for (unsigned word = 0; word < Words; ++word) d[word * w.lanes + i] = words[word];
+  std::byte* rows[2];
+  if (find_rows(w, op, Words * 4, Access::Read, rows)) {
+    for (unsigned h = 0; h < w.lanes; h += 32) load_row<Words>(d + h, w.lanes, rows[h / 32]);
+  } else {
+    Places<uint64_t> p;
+    find_places(w, op, Words * 4, Access::Read, p);
+    load_lanes<Words>(w, d, p);
   }
   return op + 1;
 }
 template <unsigned Words>
 const Op* store(Wave& w, const Op* op) {
-  uint64_t a[64];
-  const uint64_t lanes = buffer_addresses(w, op, a, Words * 4, Access::Write);
   const uint32_t* v = w.v + op->src[1].offset;
-  for (uint64_t rest = lanes; rest; rest &= rest - 1) {
-    const unsigned i = unsigned(__builtin_ctzll(rest));
-    uint32_t words[Words];
-    for (unsigned word = 0; word < Words; ++word) words[word] = v[word * w.lanes + i];
-    std::memcpy(host(a[i]), words, sizeof(words));
+  std::byte* rows[2];
+  if (find_rows(w, op, Words * 4, Access::Write, rows)) {
+    for (unsigned h = 0; h < w.lanes; h += 32) store_row<Words>(v + h, w.lanes, rows[h / 32]);
+  } else {
+    Places<uint64_t> p;
+    find_places(w, op, Words * 4, Access::Write, p);
+    store_lanes<Words>(w, v, p);
   }
   return op + 1;
 }
 template <class T, bool Keep, bool High>
 const Op* load_small(Wave& w, const Op* op) {
-  uint64_t a[64];
-  const uint64_t lanes = buffer_addresses(w, op, a, sizeof(T), Access::Read);
-  uint32_t* d = w.v + op->dst_offset;
-  for (uint64_t rest = exec_of(w) & (~uint64_t(0) >> (64 - w.lanes)); rest; rest &= rest - 1) {
-    const unsigned i = unsigned(__builtin_ctzll(rest));
-    T value = 0;
-    if (lanes >> i & 1) std::memcpy(&value, host(a[i]), sizeof(T));
-    const uint32_t wide = uint32_t(int32_t(value));
-    d[i] = High ? (d[i] & 0xffff) | wide << 16 : Keep ? (d[i] & 0xffff0000) | (wide & 0xffff) : wide;
-  }
+  Places<uint64_t> p;
+  find_places(w, op, sizeof(T), Access::Read, p);
+  load_small_lanes<T, Keep, High>(w.v + op->dst_offset, p);
   return op + 1;
 }
 template <class T, bool High>
 const Op* store_small(Wave& w, const Op* op) {
-  uint64_t a[64];
-  const uint64_t lanes = buffer_addresses(w, op, a, sizeof(T), Access::Write);
-  const uint32_t* v = w.v + op->src[1].offset;
-  for (uint64_t rest = lanes; rest; rest &= rest - 1) {
-    const unsigned i = unsigned(__builtin_ctzll(rest));
-    const T value = T(High ? v[i] >> 16 : v[i]);
-    std::memcpy(host(a[i]), &value, sizeof(T));
-  }
+  Places<uint64_t> p;
+  find_places(w, op, sizeof(T), Access::Write, p);
+  store_small_lanes<T>(w.v + op->src[1].offset, High, p);
   return op + 1;
 }
 template <class T, T (*F)(T, T, T), bool Compares>
 const Op* atomic(Wave& w, const Op* op) {
-  constexpr unsigned kWords = sizeof(T) / 4;
-  uint64_t a[64];
-  const uint64_t lanes = buffer_addresses(w, op, a, sizeof(T), Access::Atomic);
-  const uint32_t* v = w.v + op->src[1].offset;
-  uint32_t* d = w.v + op->dst_offset;
-  const auto element = [&](unsigned i, unsigned first) {
-    if constexpr (kWords == 2)
-      return std::bit_cast<T>(uint64_t(v[(first + 1) * w.lanes + i]) << 32 | v[first * w.lanes + i]);
-    else
-      return std::bit_cast<T>(v[first * w.lanes + i]);
-  };
-  for (uint64_t rest = lanes; rest; rest &= rest - 1) {
-    const unsigned i = unsigned(__builtin_ctzll(rest));
-    if (a[i] % sizeof(T) != 0)
-      raise(w, op, Fault::Kind::Misaligned, int(i), a[i], "an atomic needs an address that its size divides");
-    const T old = rmw<T, F>(host(a[i]), element(i, 0), Compares ? element(i, kWords) : T());
-    if (!(op->flags & kReturns)) continue;
-    if constexpr (kWords == 2) {
-      const uint64_t bits = std::bit_cast<uint64_t>(old);
-      d[i] = uint32_t(bits);
-      d[w.lanes + i] = uint32_t(bits >> 32);
-    } else {
-      d[i] = std::bit_cast<uint32_t>(old);
-    }
-  }
+  Places<uint64_t> p;
+  find_places(w, op, sizeof(T), Access::Atomic, p);
+  const uint32_t* data = w.v + op->src[1].offset;
+  atomic_lanes<T, F>(w, op, p, data, Compares ? data + sizeof(T) / 4 * w.lanes : nullptr,
+                     op->flags & kReturns ? w.v + op->dst_offset : nullptr);
   return op + 1;
 }
 
@@ -165,7 +149,7 @@ constexpr Row row(const char* name, Handler run, unsigned bytes, unsigned words,
       row("buffer_atomic_" old, atomic<type, f, compares>, sizeof(type), sizeof(type) / 4, kAtomic, \
           sizeof(type) / (compares ? 2 : 4))
 
-const Row kRows[] = {
+constexpr Row kRows[] = {
     MOVE(1, "b32", "dword"),
     MOVE(2, "b64", "dwordx2"),
     MOVE(3, "b96", "dwordx3"),
@@ -189,17 +173,42 @@ const Row kRows[] = {
     ATOMIC("add_u32", "add", uint32_t, a_add, false),
     ATOMIC("add_u64", "add_x2", uint64_t, a_add, false),
     ATOMIC("sub_u32", "sub", uint32_t, a_sub, false),
+    ATOMIC("sub_u64", "sub_x2", uint64_t, a_sub, false),
+    ATOMIC("csub_u32", "csub", uint32_t, a_csub, false),
+    ATOMIC("sub_clamp_u32", "sub_clamp", uint32_t, a_csub, false),
+    ATOMIC("cond_sub_u32", "cond_sub", uint32_t, a_cond_sub, false),
     ATOMIC("min_i32", "smin", int32_t, a_min, false),
+    ATOMIC("min_i64", "smin_x2", int64_t, a_min, false),
     ATOMIC("max_i32", "smax", int32_t, a_max, false),
+    ATOMIC("max_i64", "smax_x2", int64_t, a_max, false),
     ATOMIC("min_u32", "umin", uint32_t, a_min, false),
+    ATOMIC("min_u64", "umin_x2", uint64_t, a_min, false),
     ATOMIC("max_u32", "umax", uint32_t, a_max, false),
+    ATOMIC("max_u64", "umax_x2", uint64_t, a_max, false),
     ATOMIC("and_b32", "and", uint32_t, a_and, false),
+    ATOMIC("and_b64", "and_x2", uint64_t, a_and, false),
     ATOMIC("or_b32", "or", uint32_t, a_or, false),
+    ATOMIC("or_b64", "or_x2", uint64_t, a_or, false),
     ATOMIC("xor_b32", "xor", uint32_t, a_xor, false),
+    ATOMIC("xor_b64", "xor_x2", uint64_t, a_xor, false),
+    ATOMIC("inc_u32", "inc", uint32_t, a_inc, false),
+    ATOMIC("inc_u64", "inc_x2", uint64_t, a_inc, false),
+    ATOMIC("dec_u32", "dec", uint32_t, a_dec, false),
+    ATOMIC("dec_u64", "dec_x2", uint64_t, a_dec, false),
     ATOMIC("cmpswap_b32", "cmpswap", uint32_t, a_cmpswap, true),
     ATOMIC("cmpswap_b64", "cmpswap_x2", uint64_t, a_cmpswap, true),
+    ATOMIC("cmpswap_f32", "fcmpswap", float, a_cmpswap, true),
+    ATOMIC("cmpswap_f64", "fcmpswap_x2", double, a_cmpswap, true),
     ATOMIC("add_f32", "fadd", float, a_add, false),
+    ATOMIC("add_f64", "fadd_x2", double, a_add, false),
+    ATOMIC("min_f32", "fmin", float, a_fmin, false),
+    ATOMIC("max_f32", "fmax", float, a_fmax, false),
+    ATOMIC("min_num_f32", "min_num", float, a_fmin, false),
+    ATOMIC("max_num_f32", "max_num", float, a_fmax, false),
+    ATOMIC("min_f64", "fmin_x2", double, a_fmin, false),
+    ATOMIC("max_f64", "fmax_x2", double, a_fmax, false),
     ATOMIC("pk_add_f16", "pk_fadd", uint32_t, a_pk_add_f16, false),
+    ATOMIC("pk_add_bf16", "pk_fadd_bf16", uint32_t, a_pk_add_bf16, false),
 };
 
 }  // namespace

@@ -47,6 +47,41 @@ const Op* barrier(Wave& w, const Op* op) {
   w.pc = op + 1;
   return nullptr;
 }
+/// gfx12: the barrier's number; M0 holds one in its lower bits. -1 is the work-group's, 0 is none; the named
+/// ones need s_barrier_init, which AMD's tables do not describe.
+int32_t barrier_number(const Wave& w, const Op* op) {
+  const Source& s = op->src[0];
+  const uint32_t value = uint32_t(scalar_bits(w, s, false));
+  const int32_t number = int32_t(s.place == Place::Scalar && s.reg == kM0 ? value & 31 : value);
+  if (number != -1 && number != 0) raise(w, op, Fault::Kind::Unsupported, -1, 0, "a named barrier");
+  return number;
+}
+/// Waves that have signaled since the group's last barrier. (All wait for all: a wave passes s_barrier_wait
+/// when every other one waits too or has ended.)
+uint32_t signals(const Wave& w) {
+  uint32_t count = 0;
+  for (uint32_t i = 0; i < w.group->wave_count; ++i)
+    count += w.group->waves[i].barrier_epoch == w.group->epoch + 1;
+  return count;
+}
+template <bool First>
+const Op* barrier_signal(Wave& w, const Op* op) {
+  const bool real = barrier_number(w, op) != 0, first = signals(w) == 0;
+  if (real) w.barrier_epoch = w.group->epoch + 1;
+  if (First) w.s[kScc] = real && first;
+  return op + 1;
+}
+const Op* barrier_wait(Wave& w, const Op* op) {
+  if (int16_t(op->imm) != -1) raise(w, op, Fault::Kind::Unsupported, -1, 0, "a named barrier");
+  return barrier(w, op);
+}
+const Op* barrier_state(Wave& w, const Op* op) {
+  uint32_t members = 0;
+  for (uint32_t i = 0; i < w.group->wave_count; ++i) members += w.group->waves[i].state != State::Ended;
+  const bool real = barrier_number(w, op) != 0;
+  write_scalar(w, op->dst, real ? 1 | members << 4 | signals(w) << 16 : 0u);
+  return op + 1;
+}
 const Op* give_way(Wave& w, const Op* op) {
   w.pc = op + 1;
   w.state = State::Ready;
@@ -132,7 +167,7 @@ constexpr Row to_scalar(const char* name, Handler run, Type dst, Type src = Type
 constexpr Row wait(const char* name) { return row(name, nothing, Form::Immediate, Class::Wait); }
 constexpr Row ignored(const char* name) { return row(name, nothing, Form::Immediate, Class::Other); }
 
-const Row kRows[] = {
+constexpr Row kRows[] = {
     row("s_branch", branch<Always>, Form::Branch, Class::Branch),
     row("s_cbranch_scc0", branch<Scc0>, Form::Branch, Class::Branch),
     row("s_cbranch_scc1", branch<Scc1>, Form::Branch, Class::Branch),
@@ -147,8 +182,11 @@ const Row kRows[] = {
     row("s_endpgm", end_program, Form::Immediate, Class::Other),
     row("s_endpgm_saved", end_program, Form::Immediate, Class::Other),
     row("s_barrier", barrier, Form::Immediate, Class::Barrier),
-    row("s_barrier_wait", barrier, Form::Immediate, Class::Barrier),
-    row("s_barrier_signal", nothing, Form::Immediate, Class::Barrier),
+    row("s_barrier_wait", barrier_wait, Form::Immediate, Class::Barrier),
+    to_scalar("s_barrier_signal", barrier_signal<false>, Type::None, Type::U32, Class::Barrier),
+    to_scalar("s_barrier_signal_isfirst", barrier_signal<true>, Type::None, Type::U32, Class::Barrier),
+    to_scalar("s_get_barrier_state", barrier_state, Type::U32, Type::U32, Class::Barrier),
+    to_scalar("s_sleep_var", give_way, Type::None, Type::U32, Class::Other),
     row("s_trap", trap, Form::Immediate, Class::Other),
     row("s_sleep", give_way, Form::Immediate, Class::Wait),
     to_scalar("s_memtime", read_clock, Type::U64, Type::None, Class::ScalarMemory),
@@ -179,6 +217,8 @@ const Row kRows[] = {
     wait("s_wait_storecnt_dscnt"),
     wait("s_wait_alu"),
     ignored("s_nop"),
+    ignored("s_singleuse_vdst"),
+    ignored("v_clrexcp"),
     ignored("s_delay_alu"),
     ignored("s_clause"),
     ignored("s_setprio"),

@@ -1,60 +1,43 @@
 // SPDX-License-Identifier: Apache-2.0
 // Vector loads, stores and atomics: global, flat and scratch.
-#include <cmath>
-
-#include "emu/exec/ops/atomics.h"
 #include "emu/exec/ops/group.h"
-#include "emu/exec/service.h"
+#include "emu/exec/ops/lane_memory.h"
 
 namespace emu::exec {
 namespace EMU_ISA {
 namespace {
 
-using Access = Memory::Access;
 enum class Space { Global, Flat, Scratch };
 
-EMU_FN std::byte* host(uint64_t address) { return reinterpret_cast<std::byte*>(address); }
-
-/// Private memory lies lane after lane; an access must stay inside its lane's part.
-[[gnu::noinline]] void private_addresses(Wave& w, const Op* op, const uint32_t* offsets, uint64_t* a,
-                                         uint64_t lanes, uint32_t bytes, Access access) {
-  for (uint64_t rest = lanes; rest; rest &= rest - 1) {
-    const int i = __builtin_ctzll(rest);
-    if (uint64_t(offsets[i]) + bytes > w.scratch_bytes)
-      raise(w, op, Fault::Kind::OutOfBounds, i, offsets[i], "outside the lane's private memory");
-    a[i] = reinterpret_cast<uint64_t>(w.scratch) + uint64_t(i) * w.scratch_bytes + offsets[i];
-  }
-  if (w.checker) check_private(w, op, offsets, lanes, bytes, access);
-}
-
 /// Flat addresses -> host addresses: LDS and private memory lie behind apertures.
-[[gnu::noinline]] void resolve_flat(Wave& w, const Op* op, uint64_t* a, uint64_t exec, uint32_t bytes,
-                                    Access access) {
+[[gnu::noinline]] void resolve_flat(Wave& w, const Op* op, uint32_t bytes, Access access,
+                                    Places<uint64_t>& p) {
   uint64_t global = 0, local = 0, own = 0;
   uint32_t offsets[64];
-  for (uint64_t rest = exec; rest; rest &= rest - 1) {
+  for (uint64_t rest = p.wanted; rest; rest &= rest - 1) {
     const int i = __builtin_ctzll(rest);
-    offsets[i] = uint32_t(a[i]);
-    const uint32_t high = uint32_t(a[i] >> 32);
+    offsets[i] = uint32_t(p.at[i]);
+    const uint32_t high = uint32_t(p.at[i] >> 32);
     (high == kSharedAperture ? local : high == kPrivateAperture ? own : global) |= uint64_t(1) << i;
   }
-  if (global && w.checker) check_memory(w, op, a, global, bytes, access);
+  if (global && w.checker) check_places(w, op, p.at, global, bytes, access);
   if (local) {
     for (uint64_t rest = local; rest; rest &= rest - 1) {
       const int i = __builtin_ctzll(rest);
       if (uint64_t(offsets[i]) + bytes > w.group->lds_bytes)
         raise(w, op, Fault::Kind::LdsOutOfRange, i, offsets[i], "flat access outside the work-group's LDS");
-      a[i] = reinterpret_cast<uint64_t>(w.group->lds) + offsets[i];
+      p.at[i] = reinterpret_cast<uint64_t>(w.group->lds) + offsets[i];
     }
     if (w.checker) check_local(w, op, offsets, local, bytes, access);
   }
-  if (own) private_addresses(w, op, offsets, a, own, bytes, access);
+  if (own) private_places(w, op, offsets, own, bytes, access, p);
 }
 
-/// The lanes' host addresses; checked.
+/// The lanes' places; checked.
 template <Space S>
-EMU_FN uint64_t addresses(Wave& w, const Op* op, uint64_t* a, uint32_t bytes, Access access) {
-  const uint64_t exec = exec_of(w) & (w.lanes > 32 ? ~uint64_t(0) : 0xffffffff);
+EMU_FN void find_places(Wave& w, const Op* op, uint32_t bytes, Access access, Places<uint64_t>& p) {
+  p.base = 0;
+  p.wanted = p.there = enabled_of(w);
   const Source& vector = op->src[0];
   const Source& scalar = op->src[2];
   const uint32_t* v = w.v + vector.offset;
@@ -62,139 +45,127 @@ EMU_FN uint64_t addresses(Wave& w, const Op* op, uint64_t* a, uint32_t bytes, Ac
     uint32_t base = uint32_t(op->imm), offsets[64];
     if (scalar.place == Place::Scalar) base += w.s[scalar.reg];
     for (unsigned i = 0; i < w.lanes; ++i) offsets[i] = base + (vector.place == Place::None ? 0 : v[i]);
-    if (exec) private_addresses(w, op, offsets, a, exec, bytes, access);
-    return exec;
+    if (p.wanted) private_places(w, op, offsets, p.wanted, bytes, access, p);
+    return;
   }
   if (scalar.place == Place::Scalar) {
-    const uint64_t base =
-        (uint64_t(w.s[scalar.reg]) | uint64_t(w.s[scalar.reg + 1]) << 32) + uint64_t(op->imm);
-    for (unsigned h = 0; h < w.lanes; h += 32)
-      for (unsigned i = 0; i < 32; ++i) a[h + i] = base + v[h + i];
+    const uint64_t base = scalar_pair(w, scalar.reg) + uint64_t(op->imm);
+    for (unsigned h = 0; h < w.lanes; h += 32) {
+      const uint32_t* low = v + h;
+      uint64_t* to = p.at + h;
+#pragma GCC ivdep
+      for (unsigned i = 0; i < 32; ++i) to[i] = base + low[i];
+    }
   } else {
-    const uint32_t* hi = v + w.lanes;
-    for (unsigned h = 0; h < w.lanes; h += 32)
-      for (unsigned i = 0; i < 32; ++i) a[h + i] = (uint64_t(hi[h + i]) << 32 | v[h + i]) + uint64_t(op->imm);
+    const uint64_t add = uint64_t(op->imm);
+    for (unsigned h = 0; h < w.lanes; h += 32) {
+      const uint32_t *low = v + h, *high = low + w.lanes;
+      uint64_t* to = p.at + h;
+#pragma GCC ivdep
+      for (unsigned i = 0; i < 32; ++i) to[i] = (uint64_t(high[i]) << 32 | low[i]) + add;
+    }
   }
-  if (exec) {
+  if (p.wanted) {
     if constexpr (S == Space::Flat)
-      resolve_flat(w, op, a, exec, bytes, access);
+      resolve_flat(w, op, bytes, access, p);
     else if (w.checker)
-      check_memory(w, op, a, exec, bytes, access);
+      check_places(w, op, p.at, p.wanted, bytes, access);
   }
-  return exec;
 }
-/// Whether all lanes of this half are on and lie one behind the other.
-EMU_FN bool in_a_row(const uint64_t* a, uint32_t exec, uint32_t bytes) {
-  if (exec != ~0u) return false;
-  uint64_t different = 0;
-  for (unsigned i = 0; i < 32; ++i) different |= a[i] ^ (a[0] + uint64_t(i) * bytes);
-  return different == 0;
+
+/// Where the elements of each 32 lanes begin, when all lanes are on and each half of the wave is a row;
+/// checked.
+template <Space S>
+EMU_FN bool find_rows(Wave& w, const Op* op, uint32_t bytes, Access access, std::byte** rows) {
+  if constexpr (S == Space::Scratch) return false;
+  if (enabled_of(w) != all_lanes(w)) return false;
+  const Source& scalar = op->src[2];
+  for (unsigned h = 0; h < w.lanes; h += 32) {
+    const uint32_t* v = w.v + op->src[0].offset + h;
+    uint64_t address = v[0];
+    if (!in_steps(v, bytes) || address + 31 * bytes > 0xffffffff) return false;
+    if (scalar.place == Place::Scalar) {
+      address += scalar_pair(w, scalar.reg);
+    } else {
+      if (!all_equal(v + w.lanes)) return false;
+      address |= uint64_t(v[w.lanes]) << 32;
+    }
+    address += uint64_t(op->imm);
+    if (S == Space::Flat && (address >> 32 == kSharedAperture || address >> 32 == kPrivateAperture))
+      return false;
+    if (w.checker && !check_row(w, address, 32 * bytes, access)) return false;
+    rows[h / 32] = host(address);
+  }
+  return true;
 }
 
 template <Space S, unsigned Words>
+[[gnu::noinline]] void load_apart(Wave& w, const Op* op) {
+  Places<uint64_t> p;
+  find_places<S>(w, op, Words * 4, Access::Read, p);
+  load_lanes<Words>(w, w.v + op->dst_offset, p);
+}
+template <Space S, unsigned Words>
 const Op* load(Wave& w, const Op* op) {
-  alignas(64) uint64_t a[64];
-  const uint64_t exec = addresses<S>(w, op, a, Words * 4, Access::Read);
-  for (unsigned h = 0; h < w.lanes; h += 32) {
-    uint32_t* d = w.v + op->dst_offset + h;
-    const uint32_t on = uint32_t(exec >> h);
-    if (in_a_row(a + h, on, Words * 4)) {
-      alignas(64) uint32_t words[32 * Words];
-      std::memcpy(words, host(a[h]), sizeof(words));
-      for (unsigned word = 0; word < Words; ++word)
-        for (unsigned i = 0; i < 32; ++i) d[word * w.lanes + i] = words[i * Words + word];
-    } else {
-      for (uint32_t rest = on; rest; rest &= rest - 1) {
-        const unsigned i = unsigned(__builtin_ctz(rest));
-        uint32_t words[Words];
-        std::memcpy(words, host(a[h + i]), sizeof(words));
-        for (unsigned word = 0; word < Words; ++word) d[word * w.lanes + i] = words[word];
-      }
-    }
-  }
+  std::byte* rows[2];
+  if (find_rows<S>(w, op, Words * 4, Access::Read, rows)) [[likely]]
+    for (unsigned h = 0; h < w.lanes; h += 32)
+      load_row<Words>(w.v + op->dst_offset + h, w.lanes, rows[h / 32]);
+  else
+    load_apart<S, Words>(w, op);
   return op + 1;
 }
-/// One element of 8 or 16 bits; Keep: the other half of the destination stays (d16), High: into the upper
-/// half.
 template <Space S, class T, bool Keep, bool High>
 const Op* load_small(Wave& w, const Op* op) {
-  alignas(64) uint64_t a[64];
-  const uint64_t exec = addresses<S>(w, op, a, sizeof(T), Access::Read);
   uint32_t* d = w.v + op->dst_offset;
-  for (uint64_t rest = exec; rest; rest &= rest - 1) {
-    const unsigned i = unsigned(__builtin_ctzll(rest));
-    T value;
-    std::memcpy(&value, host(a[i]), sizeof(T));
-    const uint32_t wide = uint32_t(int32_t(value));
-    d[i] = High ? (d[i] & 0xffff) | wide << 16 : Keep ? (d[i] & 0xffff0000) | (wide & 0xffff) : wide;
+  std::byte* rows[2];
+  if (find_rows<S>(w, op, sizeof(T), Access::Read, rows)) {
+    for (unsigned h = 0; h < w.lanes; h += 32) load_small_row<T, Keep, High>(d + h, rows[h / 32]);
+  } else {
+    Places<uint64_t> p;
+    find_places<S>(w, op, sizeof(T), Access::Read, p);
+    load_small_lanes<T, Keep, High>(d, p);
   }
   return op + 1;
 }
 template <Space S, unsigned Words>
+[[gnu::noinline]] void store_apart(Wave& w, const Op* op) {
+  Places<uint64_t> p;
+  find_places<S>(w, op, Words * 4, Access::Write, p);
+  store_lanes<Words>(w, w.v + op->src[1].offset, p);
+}
+template <Space S, unsigned Words>
 const Op* store(Wave& w, const Op* op) {
-  alignas(64) uint64_t a[64];
-  const uint64_t exec = addresses<S>(w, op, a, Words * 4, Access::Write);
-  for (unsigned h = 0; h < w.lanes; h += 32) {
-    const uint32_t* v = w.v + op->src[1].offset + h;
-    const uint32_t on = uint32_t(exec >> h);
-    if (in_a_row(a + h, on, Words * 4)) {
-      alignas(64) uint32_t words[32 * Words];
-      for (unsigned word = 0; word < Words; ++word)
-        for (unsigned i = 0; i < 32; ++i) words[i * Words + word] = v[word * w.lanes + i];
-      std::memcpy(host(a[h]), words, sizeof(words));
-    } else {
-      for (uint32_t rest = on; rest; rest &= rest - 1) {
-        const unsigned i = unsigned(__builtin_ctz(rest));
-        uint32_t words[Words];
-        for (unsigned word = 0; word < Words; ++word) words[word] = v[word * w.lanes + i];
-        std::memcpy(host(a[h + i]), words, sizeof(words));
-      }
-    }
-  }
+  std::byte* rows[2];
+  if (find_rows<S>(w, op, Words * 4, Access::Write, rows)) [[likely]]
+    for (unsigned h = 0; h < w.lanes; h += 32)
+      store_row<Words>(w.v + op->src[1].offset + h, w.lanes, rows[h / 32]);
+  else
+    store_apart<S, Words>(w, op);
   return op + 1;
 }
 template <Space S, class T, bool High>
 const Op* store_small(Wave& w, const Op* op) {
-  alignas(64) uint64_t a[64];
-  const uint64_t exec = addresses<S>(w, op, a, sizeof(T), Access::Write);
   const uint32_t* v = w.v + op->src[1].offset;
   const bool high = High || (op->src[1].mods & kHigh);
-  for (uint64_t rest = exec; rest; rest &= rest - 1) {
-    const unsigned i = unsigned(__builtin_ctzll(rest));
-    const T value = T(high ? v[i] >> 16 : v[i]);
-    std::memcpy(host(a[i]), &value, sizeof(T));
+  std::byte* rows[2];
+  if (find_rows<S>(w, op, sizeof(T), Access::Write, rows)) {
+    for (unsigned h = 0; h < w.lanes; h += 32) store_small_row<T>(v + h, high, rows[h / 32]);
+  } else {
+    Places<uint64_t> p;
+    find_places<S>(w, op, sizeof(T), Access::Write, p);
+    store_small_lanes<T>(v, high, p);
   }
   return op + 1;
 }
 
 template <Space S, class T, T (*F)(T, T, T), bool Compares>
 const Op* atomic(Wave& w, const Op* op) {
-  constexpr unsigned kWords = sizeof(T) / 4;
-  alignas(64) uint64_t a[64];
-  const uint64_t exec = addresses<S>(w, op, a, sizeof(T), Access::Atomic);
-  const uint32_t* v = w.v + op->src[1].offset;
-  uint32_t* d = w.v + op->dst_offset;
-  const auto element = [&](unsigned i, unsigned first) {
-    if constexpr (kWords == 2)
-      return std::bit_cast<T>(uint64_t(v[(first + 1) * w.lanes + i]) << 32 | v[first * w.lanes + i]);
-    else
-      return std::bit_cast<T>(v[first * w.lanes + i]);
-  };
-  for (uint64_t rest = exec; rest; rest &= rest - 1) {
-    const unsigned i = unsigned(__builtin_ctzll(rest));
-    if (a[i] % sizeof(T) != 0)
-      raise(w, op, Fault::Kind::Misaligned, int(i), a[i], "an atomic needs an address that its size divides");
-    const T old = rmw<T, F>(host(a[i]), element(i, 0), Compares ? element(i, kWords) : T());
-    if (op->flags & kReturns) {
-      if constexpr (kWords == 2) {
-        const uint64_t bits = std::bit_cast<uint64_t>(old);
-        d[i] = uint32_t(bits);
-        d[w.lanes + i] = uint32_t(bits >> 32);
-      } else {
-        d[i] = std::bit_cast<uint32_t>(old);
-      }
-    }
-  }
+  Places<uint64_t> p;
+  find_places<S>(w, op, sizeof(T), Access::Atomic, p);
+  const uint32_t* data = w.v + op->src[1].offset;
+  atomic_lanes<T, F>(w, op, p, data, Compares ? data + sizeof(T) / 4 * w.lanes : nullptr,
+                     op->flags & kReturns ? w.v + op->dst_offset : nullptr);
   return op + 1;
 }
 
@@ -247,7 +218,7 @@ constexpr Row row(const char* name, Space space, Handler run, unsigned bytes, un
       SPACES("atomic_" old, atomic<S COMMA type COMMA f COMMA true>, sizeof(type), sizeof(type) / 4,         \
              kAtomic, sizeof(type) / 2)
 
-const Row kRows[] = {
+constexpr Row kRows[] = {
     LOAD(1, "b32", "dword"),
     LOAD(2, "b64", "dwordx2"),
     LOAD(3, "b96", "dwordx3"),

@@ -40,8 +40,16 @@ inline void widen_halves(uint32_t* words) {
   for (int i = 0; i < 32; i += 16)
     _mm512_storeu_ps(words + i, _mm512_maskz_cvtph_ps(0xffff, _mm512_maskz_cvtepi32_epi16(
                                                                   0xffff, _mm512_loadu_si512(words + i))));
-#elif defined(__F16C__)
-  for (int i = 0; i < 32; ++i) words[i] = std::bit_cast<uint32_t>(_cvtsh_ss(uint16_t(words[i])));
+#elif defined(__F16C__) && defined(__AVX2__)
+  const __m256i low = _mm256_set1_epi32(0xffff);
+  for (int i = 0; i < 32; i += 16) {
+    auto* at = reinterpret_cast<__m256i*>(words + i);
+    const __m256i a = _mm256_and_si256(_mm256_loadu_si256(at), low),
+                  b = _mm256_and_si256(_mm256_loadu_si256(at + 1), low),
+                  packed = _mm256_permute4x64_epi64(_mm256_packus_epi32(a, b), 0xd8);
+    _mm256_storeu_si256(at, _mm256_castps_si256(_mm256_cvtph_ps(_mm256_castsi256_si128(packed))));
+    _mm256_storeu_si256(at + 1, _mm256_castps_si256(_mm256_cvtph_ps(_mm256_extracti128_si256(packed, 1))));
+  }
 #else
   for (int i = 0; i < 32; ++i) words[i] = std::bit_cast<uint32_t>(half_value(words[i]));
 #endif
@@ -53,8 +61,12 @@ inline void narrow_halves(uint32_t* words) {
   for (int i = 0; i < 32; i += 16)
     _mm512_storeu_si512(words + i, _mm512_maskz_cvtepu16_epi32(
                                        0xffff, _mm512_maskz_cvtps_ph(0xffff, _mm512_loadu_ps(words + i), 4)));
-#elif defined(__F16C__)
-  for (int i = 0; i < 32; ++i) words[i] = uint16_t(_cvtss_sh(std::bit_cast<float>(words[i]), 4));
+#elif defined(__F16C__) && defined(__AVX2__)
+  for (int i = 0; i < 32; i += 8) {
+    auto* at = reinterpret_cast<__m256i*>(words + i);
+    _mm256_storeu_si256(
+        at, _mm256_cvtepu16_epi32(_mm256_cvtps_ph(_mm256_castsi256_ps(_mm256_loadu_si256(at)), 4)));
+  }
 #else
   for (int i = 0; i < 32; ++i) words[i] = half_bits(std::bit_cast<float>(words[i]));
 #endif

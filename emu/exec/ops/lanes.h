@@ -32,7 +32,8 @@ struct VccBit {
 };
 struct Mode {  // bits of MODE and of the instruction
   bool ieee, dx10_clamp, clamp;
-  uint32_t signs;  // dot products: neg_lo, which says what is signed
+  uint32_t signs;           // dot products: neg_lo, which says what is signed
+  bool second_nan = false;  // gfx9: of two quiet NaNs v_min and v_max hand on the second
 };
 template <class T>
 struct With {  // a value and a bit for a mask (carry)
@@ -179,6 +180,14 @@ struct NoScope {
   }
 }
 
+/// 32 lanes of results -> the registers of those that are enabled.
+[[gnu::noinline, maybe_unused]] void write_enabled(uint32_t* d, unsigned lanes, size_t words,
+                                                   const uint32_t* out, uint32_t enabled) {
+  for (size_t word = 0; word < words; ++word, d += lanes, out += 32)
+#pragma GCC ivdep
+    for (unsigned i = 0; i < 32; ++i) d[i] = enabled >> i & 1 ? out[i] : d[i];
+}
+
 /// omod and clamp on 32 lanes of results, SDWA's destination, rounding to 16 bits; then the enabled lanes are
 /// written.
 [[gnu::noinline, maybe_unused]] void finish(Wave& w, const Op* op, Type type, unsigned half, uint32_t* out,
@@ -187,7 +196,8 @@ struct NoScope {
                                  type == Type::PackF32
                              ? 2
                              : 1;
-  if (type == Type::F32 || type == Type::F16) {
+  const bool changes = op->omod || (op->flags & kClamp);
+  if (changes && (type == Type::F32 || type == Type::F16)) {
     for (unsigned i = 0; i < 32; ++i) {
       float f = std::bit_cast<float>(out[i]);
       if (op->omod) f = op->omod == 1 ? f * 2.0f : op->omod == 2 ? f * 4.0f : f * 0.5f;
@@ -199,7 +209,7 @@ struct NoScope {
       }
       out[i] = std::bit_cast<uint32_t>(f);
     }
-  } else if (type == Type::F64 && (op->omod || (op->flags & kClamp))) {
+  } else if (changes && type == Type::F64) {
     for (unsigned i = 0; i < 32; ++i) {
       double f = std::bit_cast<double>(uint64_t(out[32 + i]) << 32 | out[i]);
       if (op->omod) f = op->omod == 1 ? f * 2.0 : op->omod == 2 ? f * 4.0 : f * 0.5;
@@ -242,8 +252,7 @@ struct NoScope {
       for (unsigned i = 0; i < 32; ++i) out[i] = (d[i] & 0xffff0000) | (out[i] & 0xffff);
     }
   }
-  for (unsigned word = 0; word < words; ++word, d += w.lanes)
-    for (unsigned i = 0; i < 32; ++i) d[i] = enabled >> i & 1 ? out[32 * word + i] : d[i];
+  write_enabled(d, w.lanes, words, out, enabled);
 }
 
 /// Lanes that an instruction writes, from `half` on: EXEC, and what DPP leaves.
@@ -328,7 +337,7 @@ EMU_FN const Op* run_lanes(Wave& w, const Op* op, std::index_sequence<I...>) {
   constexpr bool kFloating = kIsFloating<T> || (kIsFloating<A> || ...);
   const std::conditional_t<kFloating, FpScope<kDouble>, NoScope> scope(w);
   const Mode mode{(w.mode & kModeIeee) != 0 || w.generation >= 12, (w.mode & kModeDx10Clamp) != 0,
-                  (op->flags & kClamp) != 0, uint32_t(op->imm)};
+                  (op->flags & kClamp) != 0, uint32_t(op->imm), w.generation == 9};
   alignas(64) uint32_t tmp[sizeof...(A) + 1][64];
   uint64_t mask = 0;
   for (unsigned half = 0; half < w.lanes; half += 32) {
@@ -339,11 +348,12 @@ EMU_FN const Op* run_lanes(Wave& w, const Op* op, std::index_sequence<I...>) {
       for (unsigned i = 0; i < 32; ++i) bits |= uint32_t(F(lane<A>(rows[I], i, mode)...)) << i;
       mask |= uint64_t(bits & enabled) << half;
     } else {
-      constexpr bool kAlwaysSlow = kIsShort<T>;
-      const bool slow = kAlwaysSlow || (op->flags & kSlowOut);
-      uint32_t* d = slow ? tmp[sizeof...(A)] : w.v + op->dst_offset + half;
-      uint32_t* dh = slow ? d + 32 : d + w.lanes;
-      const uint32_t store = slow ? ~0u : enabled;
+      // Straight into the registers where all lanes are on. (With a condition on each store compilers move
+      // the arithmetic behind it and make no SIMD.)
+      const bool slow = kIsShort<T> || (op->flags & kSlowOut), direct = !slow && enabled == ~0u;
+      uint32_t* const registers = w.v + op->dst_offset + half;
+      uint32_t* d = direct ? registers : tmp[sizeof...(A)];
+      uint32_t* dh = direct ? d + w.lanes : d + 32;
       uint32_t bits = 0;
 #pragma GCC ivdep
       for (unsigned i = 0; i < 32; ++i) {
@@ -355,20 +365,22 @@ EMU_FN const Op* run_lanes(Wave& w, const Op* op, std::index_sequence<I...>) {
         } else {
           value = result;
         }
-        const bool on = store >> i & 1;
         if constexpr (std::is_same_v<T, Half>) {
           d[i] = std::bit_cast<uint32_t>(value.f);
         } else if constexpr (sizeof(T) == 8) {
           const uint64_t both = std::bit_cast<uint64_t>(value);
-          d[i] = on ? uint32_t(both) : d[i];
-          dh[i] = on ? uint32_t(both >> 32) : dh[i];
+          d[i] = uint32_t(both);
+          dh[i] = uint32_t(both >> 32);
         } else if constexpr (sizeof(T) == 4) {
-          d[i] = on ? std::bit_cast<uint32_t>(value) : d[i];
+          d[i] = std::bit_cast<uint32_t>(value);
         } else {
           d[i] = uint16_t(value);
         }
       }
-      if (slow) finish(w, op, kType<T>, half, d, enabled);
+      if (slow)
+        finish(w, op, kType<T>, half, d, enabled);
+      else if (!direct)
+        write_enabled(registers, w.lanes, sizeof(T) / 4, d, enabled);
       if constexpr (Unwrap<R>::carries) mask |= uint64_t(bits & enabled) << half;
     }
   }

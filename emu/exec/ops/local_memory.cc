@@ -1,99 +1,90 @@
 // SPDX-License-Identifier: Apache-2.0
 // LDS loads, stores and atomics, and the lane permutations that go through LDS hardware.
-#include <cmath>
-
-#include "emu/exec/ops/atomics.h"
 #include "emu/exec/ops/group.h"
-#include "emu/exec/service.h"
+#include "emu/exec/ops/lane_memory.h"
 
 namespace emu::exec {
 namespace EMU_ISA {
 namespace {
 
-using Access = Memory::Access;
-
-/// Offsets of the enabled lanes; lanes outside the work-group's LDS fault when checked, else they read zero
-/// and write nothing, as hardware does.
-EMU_FN uint64_t lds_offsets(Wave& w, const Op* op, uint32_t* at, uint32_t add, uint32_t bytes,
-                            Access access) {
-  const uint64_t exec = exec_of(w) & (w.lanes > 32 ? ~uint64_t(0) : 0xffffffff);
+/// The enabled lanes' places; lanes outside the work-group's LDS fault when checked, else they read zero and
+/// write nothing, as hardware does.
+EMU_FN void find_places(Wave& w, const Op* op, uint32_t add, uint32_t bytes, Access access,
+                        Places<uint32_t>& p) {
+  p.base = reinterpret_cast<uint64_t>(w.group->lds);
+  p.wanted = enabled_of(w);
   const uint32_t* v = w.v + op->src[0].offset;
-  const uint32_t limit = w.group->lds_bytes >= bytes ? w.group->lds_bytes - bytes : 0;
-  const bool none = w.group->lds_bytes < bytes;
-  uint64_t outside = 0;
+  const uint32_t room = w.group->lds_bytes, limit = room >= bytes ? room - bytes : 0;
+  uint64_t outside = room < bytes ? ~uint64_t(0) : 0;
   for (unsigned h = 0; h < w.lanes; h += 32) {
+    // Pointers, because an unsigned index that could wrap keeps this from becoming SIMD.
     const uint32_t* from = v + h;
-    uint32_t* to = at + h;
+    uint32_t* to = p.at + h;
     uint32_t highest = 0;
 #pragma GCC ivdep
-    for (int i = 0; i < 32; ++i) {
+    for (unsigned i = 0; i < 32; ++i) {
       const uint32_t offset = from[i] + add;
       to[i] = offset;
       highest = offset > highest ? offset : highest;
     }
     if (highest <= limit) [[likely]]
       continue;
-    for (int i = 0; i < 32; ++i)
-      if (to[i] > limit) outside |= uint64_t(1) << (h + unsigned(i));
+    for (unsigned i = 0; i < 32; ++i)
+      if (p.at[h + i] > limit) outside |= uint64_t(1) << (h + i);
   }
-  if (none) outside = ~uint64_t(0);
-  uint64_t lanes = exec & ~outside;
-  if (exec & outside) [[unlikely]] {
-    const int lane = __builtin_ctzll(exec & outside);
-    if (w.checker) {
-      char text[96];
-      std::snprintf(text, sizeof(text), "%u bytes at %u of an LDS of %u bytes", bytes, at[lane],
-                    w.group->lds_bytes);
-      raise(w, op, Fault::Kind::LdsOutOfRange, lane, at[lane], text);
-    }
+  p.there = p.wanted & ~outside;
+  if (!w.checker) return;
+  if (p.wanted & outside) [[unlikely]] {
+    const int lane = __builtin_ctzll(p.wanted & outside);
+    char text[96];
+    std::snprintf(text, sizeof(text), "%u bytes at %u of an LDS of %u bytes", bytes, p.at[lane], room);
+    raise(w, op, Fault::Kind::LdsOutOfRange, lane, p.at[lane], text);
   }
-  if (w.checker) check_local(w, op, at, lanes, bytes, access);
-  return lanes;
+  check_local(w, op, p.at, p.there, bytes, access);
+}
+
+/// Where the elements of each 32 lanes begin, when all lanes are on and each half of the wave is a row;
+/// checked.
+EMU_FN bool find_rows(Wave& w, const Op* op, uint32_t add, uint32_t bytes, Access access, std::byte** rows) {
+  if (enabled_of(w) != all_lanes(w)) return false;
+  for (unsigned h = 0; h < w.lanes; h += 32) {
+    const uint32_t* v = w.v + op->src[0].offset + h;
+    const uint32_t first = v[0] + add;
+    if (!in_steps(v, bytes) || uint64_t(first) + 32 * bytes > w.group->lds_bytes) return false;
+    if (w.checker && !check_local_row(w, first, 32 * bytes, access)) return false;
+    rows[h / 32] = w.group->lds + first;
+  }
+  return true;
 }
 
 template <unsigned Words>
+[[gnu::noinline]] void load_apart(Wave& w, const Op* op, uint32_t add, unsigned first) {
+  Places<uint32_t> p;
+  find_places(w, op, add, Words * 4, Access::Read, p);
+  load_lanes<Words>(w, w.v + op->dst_offset + first * w.lanes, p);
+}
+template <unsigned Words>
 EMU_FN void load_at(Wave& w, const Op* op, uint32_t add, unsigned first) {
-  uint32_t at[64];
-  const uint64_t exec = exec_of(w), lanes = lds_offsets(w, op, at, add, Words * 4, Access::Read);
-  uint32_t* d = w.v + op->dst_offset + first * w.lanes;
-  const std::byte* lds = w.group->lds;
-  if (lanes == ~uint64_t(0) >> (64 - w.lanes)) {
-    for (unsigned h = 0; h < w.lanes; h += 32) {
-      // Lanes one behind the other are the usual case.
-      alignas(64) uint32_t all[32 * Words];
-      const uint32_t* offsets = at + h;
-      uint32_t different = 0;
-      for (int i = 0; i < 32; ++i) different |= offsets[i] ^ (offsets[0] + uint32_t(i) * Words * 4);
-      if (different == 0)
-        std::memcpy(all, lds + offsets[0], sizeof(all));
-      else
-        for (int i = 0; i < 32; ++i) std::memcpy(all + unsigned(i) * Words, lds + offsets[i], Words * 4);
-      for (unsigned word = 0; word < Words; ++word) {
-        uint32_t* to = d + word * w.lanes + h;
-#pragma GCC ivdep
-        for (int i = 0; i < 32; ++i) to[i] = all[unsigned(i) * Words + word];
-      }
-    }
-    return;
-  }
-  for (uint64_t rest = exec & (~uint64_t(0) >> (64 - w.lanes)); rest; rest &= rest - 1) {
-    const unsigned i = unsigned(__builtin_ctzll(rest));
-    uint32_t words[Words] = {};
-    if (lanes >> i & 1) std::memcpy(words, lds + at[i], sizeof(words));
-    for (unsigned word = 0; word < Words; ++word) d[word * w.lanes + i] = words[word];
-  }
+  std::byte* rows[2];
+  if (find_rows(w, op, add, Words * 4, Access::Read, rows)) [[likely]]
+    for (unsigned h = 0; h < w.lanes; h += 32)
+      load_row<Words>(w.v + op->dst_offset + first * w.lanes + h, w.lanes, rows[h / 32]);
+  else
+    load_apart<Words>(w, op, add, first);
+}
+template <unsigned Words>
+[[gnu::noinline]] void store_apart(Wave& w, const Op* op, uint32_t add, const Source& data) {
+  Places<uint32_t> p;
+  find_places(w, op, add, Words * 4, Access::Write, p);
+  store_lanes<Words>(w, w.v + data.offset, p);
 }
 template <unsigned Words>
 EMU_FN void store_at(Wave& w, const Op* op, uint32_t add, const Source& data) {
-  uint32_t at[64];
-  const uint64_t lanes = lds_offsets(w, op, at, add, Words * 4, Access::Write);
-  const uint32_t* v = w.v + data.offset;
-  for (uint64_t rest = lanes; rest; rest &= rest - 1) {
-    const unsigned i = unsigned(__builtin_ctzll(rest));
-    uint32_t words[Words];
-    for (unsigned word = 0; word < Words; ++word) words[word] = v[word * w.lanes + i];
-    std::memcpy(w.group->lds + at[i], words, sizeof(words));
-  }
+  std::byte* rows[2];
+  if (find_rows(w, op, add, Words * 4, Access::Write, rows)) [[likely]]
+    for (unsigned h = 0; h < w.lanes; h += 32) store_row<Words>(w.v + data.offset + h, w.lanes, rows[h / 32]);
+  else
+    store_apart<Words>(w, op, add, data);
 }
 
 template <unsigned Words>
@@ -109,19 +100,12 @@ const Op* store(Wave& w, const Op* op) {
 // Two places of one instruction; the offsets count elements, or 64 elements.
 template <unsigned Words, unsigned Stride>
 const Op* load_two(Wave& w, const Op* op) {
-  // The address may be overwritten by the first result.
-  uint32_t address[64];
-  uint32_t* v = w.v + op->src[0].offset;
-  std::memcpy(address, v, w.lanes * 4);
+  const uint32_t low = uint32_t(op->imm & 0xff) * Words * 4 * Stride,
+                 high = uint32_t(op->imm >> 8 & 0xff) * Words * 4 * Stride;
+  // The first result may overwrite the address; then the second one does not.
   const bool overlaps = op->src[0].reg >= op->dst && op->src[0].reg < op->dst + Words;
-  if (overlaps) {
-    // The second half first: it lies above the address register.
-    load_at<Words>(w, op, uint32_t(op->imm >> 8 & 0xff) * Words * 4 * Stride, Words);
-    load_at<Words>(w, op, uint32_t(op->imm & 0xff) * Words * 4 * Stride, 0);
-  } else {
-    load_at<Words>(w, op, uint32_t(op->imm & 0xff) * Words * 4 * Stride, 0);
-    load_at<Words>(w, op, uint32_t(op->imm >> 8 & 0xff) * Words * 4 * Stride, Words);
-  }
+  load_at<Words>(w, op, overlaps ? high : low, overlaps ? Words : 0);
+  load_at<Words>(w, op, overlaps ? low : high, overlaps ? 0 : Words);
   return op + 1;
 }
 template <unsigned Words, unsigned Stride>
@@ -132,66 +116,45 @@ const Op* store_two(Wave& w, const Op* op) {
 }
 template <class T, bool Keep, bool High>
 const Op* load_small(Wave& w, const Op* op) {
-  uint32_t at[64];
-  const uint64_t lanes = lds_offsets(w, op, at, uint32_t(op->imm), sizeof(T), Access::Read);
   uint32_t* d = w.v + op->dst_offset;
-  for (uint64_t rest = exec_of(w) & (~uint64_t(0) >> (64 - w.lanes)); rest; rest &= rest - 1) {
-    const unsigned i = unsigned(__builtin_ctzll(rest));
-    T value = 0;
-    if (lanes >> i & 1) std::memcpy(&value, w.group->lds + at[i], sizeof(T));
-    const uint32_t wide = uint32_t(int32_t(value));
-    d[i] = High ? (d[i] & 0xffff) | wide << 16 : Keep ? (d[i] & 0xffff0000) | (wide & 0xffff) : wide;
+  std::byte* rows[2];
+  if (find_rows(w, op, uint32_t(op->imm), sizeof(T), Access::Read, rows)) {
+    for (unsigned h = 0; h < w.lanes; h += 32) load_small_row<T, Keep, High>(d + h, rows[h / 32]);
+  } else {
+    Places<uint32_t> p;
+    find_places(w, op, uint32_t(op->imm), sizeof(T), Access::Read, p);
+    load_small_lanes<T, Keep, High>(d, p);
   }
   return op + 1;
 }
 template <class T, bool High>
 const Op* store_small(Wave& w, const Op* op) {
-  uint32_t at[64];
-  const uint64_t lanes = lds_offsets(w, op, at, uint32_t(op->imm), sizeof(T), Access::Write);
   const uint32_t* v = w.v + op->src[1].offset;
   const bool high = High || (op->src[1].mods & kHigh);
-  for (uint64_t rest = lanes; rest; rest &= rest - 1) {
-    const unsigned i = unsigned(__builtin_ctzll(rest));
-    const T value = T(high ? v[i] >> 16 : v[i]);
-    std::memcpy(w.group->lds + at[i], &value, sizeof(T));
+  std::byte* rows[2];
+  if (find_rows(w, op, uint32_t(op->imm), sizeof(T), Access::Write, rows)) {
+    for (unsigned h = 0; h < w.lanes; h += 32) store_small_row<T>(v + h, high, rows[h / 32]);
+  } else {
+    Places<uint32_t> p;
+    find_places(w, op, uint32_t(op->imm), sizeof(T), Access::Write, p);
+    store_small_lanes<T>(v, high, p);
   }
   return op + 1;
 }
 
-/// Operands: Plain one value; Compares: data, then what is compared with (gfx11: cmpstore), Swapped: the
-/// other way around (ds_cmpst of older chips).
+/// Operands: Plain one value; Two: data, then what is compared with (gfx11: cmpstore), Swapped: the other way
+/// around (ds_cmpst of older chips).
 enum class Data { Plain, Two, Swapped };
 template <class T, T (*F)(T, T, T), Data D>
 const Op* atomic(Wave& w, const Op* op) {
-  constexpr unsigned kWords = sizeof(T) / 4;
-  uint32_t at[64];
-  const uint64_t lanes = lds_offsets(w, op, at, uint32_t(op->imm), sizeof(T), Access::Atomic);
-  const auto element = [&](const Source& s, unsigned i) {
-    const uint32_t* v = w.v + s.offset;
-    if constexpr (kWords == 2)
-      return std::bit_cast<T>(uint64_t(v[w.lanes + i]) << 32 | v[i]);
-    else
-      return std::bit_cast<T>(v[i]);
-  };
-  for (uint64_t rest = lanes; rest; rest &= rest - 1) {
-    const unsigned i = unsigned(__builtin_ctzll(rest));
-    if (at[i] % sizeof(T) != 0)
-      raise(w, op, Fault::Kind::Misaligned, int(i), at[i],
-            "an LDS atomic needs an offset that its size divides");
-    const T first = element(op->src[1], i), second = D == Data::Plain ? T() : element(op->src[2], i);
-    const T old = D == Data::Swapped ? rmw<T, F>(w.group->lds + at[i], second, first)
-                                     : rmw<T, F>(w.group->lds + at[i], first, second);
-    if (op->dst_place == Place::Vector) {
-      uint32_t* d = w.v + op->dst_offset;
-      if constexpr (kWords == 2) {
-        const uint64_t bits = std::bit_cast<uint64_t>(old);
-        d[i] = uint32_t(bits);
-        d[w.lanes + i] = uint32_t(bits >> 32);
-      } else {
-        d[i] = std::bit_cast<uint32_t>(old);
-      }
-    }
-  }
+  Places<uint32_t> p;
+  find_places(w, op, uint32_t(op->imm), sizeof(T), Access::Atomic, p);
+  const uint32_t *first = w.v + op->src[1].offset, *second = w.v + op->src[2].offset;
+  atomic_lanes<T, F>(w, op, p, D == Data::Swapped ? second : first,
+                     D == Data::Plain     ? nullptr
+                     : D == Data::Swapped ? first
+                                          : second,
+                     op->dst_place == Place::Vector ? w.v + op->dst_offset : nullptr);
   return op + 1;
 }
 /// The counter of ds_append and ds_consume, one for the whole wave; M0 holds its base.
@@ -308,7 +271,7 @@ constexpr Row row(const char* name, Handler run, unsigned bytes, unsigned dst, u
       row("ds_" rtn, atomic<type, f, data>, sizeof(type), sizeof(type) / 4, 1, sizeof(type) / 4,           \
           sizeof(type) / 4, kAtomic)
 
-const Row kRows[] = {
+constexpr Row kRows[] = {
     LOAD(1, "b32", "b32"),
     LOAD(2, "b64", "b64"),
     LOAD(3, "b96", "b96"),

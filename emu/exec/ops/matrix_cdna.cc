@@ -5,6 +5,7 @@
 // bits.)
 #include "emu/exec/ops/atomics.h"
 #include "emu/exec/ops/group.h"
+#include "emu/exec/ops/matrix_tiles.h"
 #include "emu/exec/ops/scalars.h"
 #include "emu/exec/registers.h"
 #include "emu/exec/service.h"
@@ -28,23 +29,30 @@ EMU_FN float small_float(uint32_t x, int exponent_bits) {
   return e == 0 ? sign * float(m) * power(1 - bias - mantissa_bits)
                 : sign * float(m + (1 << mantissa_bits)) * power(e - bias - mantissa_bits);
 }
-/// Element `at` of a lane's row of A or column of B, which begins at v.
-template <Element E>
-EMU_FN auto element(const uint32_t* v, unsigned lanes, unsigned at) {
-  const unsigned bit = at * bits_of(E);
-  const uint32_t word = v[bit / 32 * lanes], x = word >> bit % 32;
-  if constexpr (E == Element::F64)
-    return std::bit_cast<double>(uint64_t(v[(bit / 32 + 1) * lanes]) << 32 | word);
-  else if constexpr (E == Element::F32)
-    return std::bit_cast<float>(word);
-  else if constexpr (E == Element::F16)
-    return half_value(x & 0xffff);
-  else if constexpr (E == Element::Bf16)
-    return std::bit_cast<float>(x << 16);
-  else if constexpr (E == Element::I8)
-    return int32_t(int8_t(x));
-  else
-    return small_float(x & 0xff, E == Element::Fp8 ? 4 : 5);
+/// Element `at` of M lanes' rows of A or columns of B, which begin at v.
+template <Element E, unsigned M, class T>
+EMU_FN void elements(const uint32_t* v, unsigned lanes, unsigned at, T* out) {
+  const unsigned bit = at * bits_of(E), shift = bit % 32;
+  const uint32_t* words = v + bit / 32 * lanes;
+  if constexpr (E == Element::F16 && M % 16 == 0) {
+    for (unsigned i = 0; i < M; i += 16) widen_16(words + i, shift, out + i);
+  } else {
+    for (unsigned i = 0; i < M; ++i) {
+      const uint32_t x = words[i] >> shift;
+      if constexpr (E == Element::F64)
+        out[i] = std::bit_cast<double>(uint64_t(words[lanes + i]) << 32 | x);
+      else if constexpr (E == Element::F32)
+        out[i] = std::bit_cast<float>(x);
+      else if constexpr (E == Element::F16)
+        out[i] = half_value(x & 0xffff);
+      else if constexpr (E == Element::Bf16)
+        out[i] = std::bit_cast<float>(x << 16);
+      else if constexpr (E == Element::I8)
+        out[i] = int32_t(int8_t(x));
+      else
+        out[i] = small_float(x & 0xff, E == Element::Fp8 ? 4 : 5);
+    }
+  }
 }
 /// The register and lane of element (m, n) of C and D.
 struct Cell {
@@ -65,56 +73,47 @@ const Op* mfma(Wave& w, const Op* op) {
   using T = std::conditional_t<kDouble, double, std::conditional_t<kInteger, int32_t, float>>;
   if (w.lanes != 64 || (op->raw[0] >> 8 & 0x7f) || op->raw[1] >> 29)
     raise(w, op, Fault::Kind::Unsupported, -1, 0, "MFMA with cbsz, abid, blgp or neg");
-  alignas(64) T a[Blocks][M][K], b[Blocks][K][M], sum[Blocks][M][M];
+  alignas(64) T a[Blocks][K][M], b[Blocks][K][M], sum[Blocks][M][M];
   const Source& c = op->src[2];
   for (unsigned block = 0; block < Blocks; ++block) {
-    for (unsigned k = 0; k < K; ++k)
-      for (unsigned i = 0; i < M; ++i) {
-        const unsigned lane = i + M * (block + Blocks * (k / kPerLane));
-        a[block][i][k] = element<EA>(w.v + op->src[0].offset + lane, w.lanes, k % kPerLane);
-        b[block][k][i] = element<EB>(w.v + op->src[1].offset + lane, w.lanes, k % kPerLane);
-      }
-    for (unsigned m = 0; m < M; ++m)
-      for (unsigned n = 0; n < M; ++n) {
-        const Cell at = cell<M, Blocks>(block, m, n, kDouble);
-        uint64_t bits = 0;
-        if (c.place == Place::Vector) {
-          const uint32_t* v = w.v + c.offset + at.reg * w.lanes + at.lane;
-          bits = v[0];
-          if constexpr (kDouble) bits |= uint64_t(v[w.lanes]) << 32;
-        } else {
-          bits = scalar_bits(w, c, kDouble);
-        }
-        if constexpr (kDouble)
-          sum[block][m][n] = std::bit_cast<T>(bits);
-        else
-          sum[block][m][n] = std::bit_cast<T>(uint32_t(bits));
-      }
-    for (unsigned m = 0; m < M; ++m)
-      for (unsigned k = 0; k < K; ++k)
+    for (unsigned k = 0; k < K; ++k) {
+      const unsigned lane = M * (block + Blocks * (k / kPerLane));
+      elements<EA, M>(w.v + op->src[0].offset + lane, w.lanes, k % kPerLane, a[block][k]);
+      elements<EB, M>(w.v + op->src[1].offset + lane, w.lanes, k % kPerLane, b[block][k]);
+    }
+    for (unsigned m = 0; m < M; ++m) {
+      if constexpr (kDouble) {
         for (unsigned n = 0; n < M; ++n) {
-          T& s = sum[block][m][n];
-          if constexpr (kInteger)
-            s = int32_t(uint32_t(s) + uint32_t(a[block][m][k] * b[block][k][n]));
-          else if constexpr (kDouble)
-            s = __builtin_fma(a[block][m][k], b[block][k][n], s);
-          else
-            s = __builtin_fmaf(a[block][m][k], b[block][k][n], s);
+          const Cell at = cell<M, Blocks>(block, m, n, true);
+          const uint32_t* v = w.v + c.offset + at.reg * w.lanes + at.lane;
+          sum[block][m][n] = std::bit_cast<T>(c.place == Place::Vector ? uint64_t(v[w.lanes]) << 32 | v[0]
+                                                                       : scalar_bits(w, c, true));
         }
+      } else if (c.place == Place::Vector) {
+        // A row lies in neighbouring lanes of one register.
+        const Cell at = cell<M, Blocks>(block, m, 0, false);
+        std::memcpy(sum[block][m], w.v + c.offset + at.reg * w.lanes + at.lane, sizeof(sum[block][m]));
+      } else {
+        for (T& x : sum[block][m]) x = std::bit_cast<T>(uint32_t(scalar_bits(w, c, false)));
+      }
+    }
+    add_products(a[block], b[block], sum[block]);
   }
   for (unsigned block = 0; block < Blocks; ++block)
-    for (unsigned m = 0; m < M; ++m)
-      for (unsigned n = 0; n < M; ++n) {
-        const Cell at = cell<M, Blocks>(block, m, n, kDouble);
-        uint32_t* d = w.v + op->dst_offset + at.reg * w.lanes + at.lane;
-        if constexpr (kDouble) {
+    for (unsigned m = 0; m < M; ++m) {
+      if constexpr (kDouble) {
+        for (unsigned n = 0; n < M; ++n) {
+          const Cell at = cell<M, Blocks>(block, m, n, true);
+          uint32_t* d = w.v + op->dst_offset + at.reg * w.lanes + at.lane;
           const uint64_t bits = std::bit_cast<uint64_t>(sum[block][m][n]);
           d[0] = uint32_t(bits);
           d[w.lanes] = uint32_t(bits >> 32);
-        } else {
-          d[0] = std::bit_cast<uint32_t>(sum[block][m][n]);
         }
+      } else {
+        const Cell at = cell<M, Blocks>(block, m, 0, false);
+        std::memcpy(w.v + op->dst_offset + at.reg * w.lanes + at.lane, sum[block][m], sizeof(sum[block][m]));
       }
+    }
   return op + 1;
 }
 
@@ -134,7 +133,7 @@ constexpr Row row(const char* name) {
 }
 using E = Element;
 
-const Row kRows[] = {
+constexpr Row kRows[] = {
     row<E::F32, 32, 1, 2>("v_mfma_f32_32x32x1f32"),
     row<E::F32, 16, 1, 4>("v_mfma_f32_16x16x1f32"),
     row<E::F32, 4, 1, 16>("v_mfma_f32_4x4x1f32"),

@@ -4,6 +4,7 @@
 // end. (Hardware does not document its order; its results may differ in the last bits.)
 #include "emu/exec/ops/atomics.h"
 #include "emu/exec/ops/group.h"
+#include "emu/exec/ops/matrix_tiles.h"
 #include "emu/exec/ops/scalars.h"
 #include "emu/exec/registers.h"
 #include "emu/exec/service.h"
@@ -45,6 +46,15 @@ EMU_FN auto element(uint32_t x, bool is_signed) {
     return small_float(x & 0xff, E == Element::Fp8 ? 4 : 5);
 }
 
+/// The elements of 16 lanes, `shift` bits up in their registers.
+template <Element E, class T>
+EMU_FN void elements(const uint32_t* v, unsigned shift, bool is_signed, T* out) {
+  if constexpr (E == Element::F16)
+    widen_16(v, shift, out);
+  else
+    for (unsigned i = 0; i < 16; ++i) out[i] = element<E>(v[i] >> shift, is_signed);
+}
+
 /// Where element k of a row of A (or column of B) lies: register and group of 16 lanes.
 struct Spot {
   unsigned reg, group, shift;
@@ -75,69 +85,72 @@ const Op* wmma(Wave& w, const Op* op) {
   using T = std::conditional_t<kInteger, int32_t, float>;
   if (w.generation >= 12 && w.lanes != 32)
     raise(w, op, Fault::Kind::Unsupported, -1, 0, "WMMA of 64 lanes on gfx12");
-  alignas(64) T a[16][Depth], b[Depth][16], sum[16][16];
+  alignas(64) T a[Depth][16], b[Depth][16], sum[16][16];
   const bool signed_a = op->imm & 1, signed_b = op->imm & 2;
   const uint8_t ma = op->src[0].mods, mb = op->src[1].mods, mc = op->src[2].mods;
   for (unsigned k = 0; k < Depth; ++k) {
     const Spot pa = spot(k, bits_of(EA), Depth, w.generation), pb = spot(k, bits_of(EB), Depth, w.generation);
-    const uint32_t* va = w.v + op->src[0].offset + pa.reg * w.lanes + 16 * pa.group;
-    const uint32_t* vb = w.v + op->src[1].offset + pb.reg * w.lanes + 16 * pb.group;
-    for (unsigned i = 0; i < 16; ++i) {
-      a[i][k] = element<EA>(va[i] >> pa.shift, signed_a);
-      b[k][i] = element<EB>(vb[i] >> pb.shift, signed_b);
-    }
+    elements<EA>(w.v + op->src[0].offset + pa.reg * w.lanes + 16 * pa.group, pa.shift, signed_a, a[k]);
+    elements<EB>(w.v + op->src[1].offset + pb.reg * w.lanes + 16 * pb.group, pb.shift, signed_b, b[k]);
     if constexpr (!kInteger) {
       if (ma & (pa.shift ? kNegHigh : kNeg))
-        for (unsigned i = 0; i < 16; ++i) a[i][k] = -a[i][k];
+        for (T& x : a[k]) x = -x;
       if (mb & (pb.shift ? kNegHigh : kNeg))
-        for (unsigned i = 0; i < 16; ++i) b[k][i] = -b[k][i];
+        for (T& x : b[k]) x = -x;
     }
   }
   const bool high = (mc & kHigh) != 0;
-  for (unsigned m = 0; m < 16; ++m)
-    for (unsigned n = 0; n < 16; ++n) {
-      const Cell at = cell(m, n, kShort, high, w);
-      uint32_t bits = op->src[2].place == Place::Vector
-                          ? w.v[op->src[2].offset + at.reg * w.lanes + at.lane] >> at.shift
-                          : uint32_t(scalar_bits(w, op->src[2], false));
-      if constexpr (kInteger) {
-        sum[m][n] = int32_t(bits);
-      } else {
-        float c = R == Result::F16    ? half_value(bits & 0xffff)
-                  : R == Result::Bf16 ? std::bit_cast<float>(bits << 16)
-                                      : std::bit_cast<float>(bits);
-        if (mc & kNegHigh) c = c < 0 ? -c : c;
-        if (mc & kNeg) c = -c;
-        sum[m][n] = c;
-      }
+  const uint32_t constant =
+      op->src[2].place == Place::Vector ? 0 : uint32_t(scalar_bits(w, op->src[2], false));
+  for (unsigned m = 0; m < 16; ++m) {
+    // Each row lies in 16 lanes of one register.
+    const Cell at = cell(m, 0, kShort, high, w);
+    alignas(64) uint32_t bits[16];
+    for (uint32_t& x : bits) x = constant;
+    if (op->src[2].place == Place::Vector)
+      std::memcpy(bits, w.v + op->src[2].offset + at.reg * w.lanes + at.lane, sizeof(bits));
+    const unsigned shift = op->src[2].place == Place::Vector ? at.shift : 0;
+    if constexpr (R == Result::F16)
+      widen_16(bits, shift, sum[m]);
+    else if constexpr (R == Result::Bf16)
+      for (unsigned n = 0; n < 16; ++n) sum[m][n] = std::bit_cast<float>(bits[n] >> shift << 16);
+    else
+      std::memcpy(sum[m], bits, sizeof(bits));
+    if constexpr (!kInteger) {
+      if (mc & kNegHigh)
+        for (T& x : sum[m]) x = x < 0 ? -x : x;
+      if (mc & kNeg)
+        for (T& x : sum[m]) x = -x;
     }
-  if constexpr (kInteger) {
-    const bool clamp = op->flags & kClamp;
-    for (unsigned m = 0; m < 16; ++m)
-      for (unsigned n = 0; n < 16; ++n) {
-        int64_t total = sum[m][n];
-        for (unsigned k = 0; k < Depth; ++k) total += a[m][k] * b[k][n];
-        sum[m][n] = !clamp                  ? int32_t(total)
-                    : total > 2147483647    ? 2147483647
-                    : total < -2147483648LL ? int32_t(-2147483647 - 1)
-                                            : int32_t(total);
-      }
-  } else {
-    for (unsigned m = 0; m < 16; ++m)
-      for (unsigned k = 0; k < Depth; ++k)
-        for (unsigned n = 0; n < 16; ++n) sum[m][n] = __builtin_fmaf(a[m][k], b[k][n], sum[m][n]);
   }
-  for (unsigned m = 0; m < 16; ++m)
-    for (unsigned n = 0; n < 16; ++n) {
-      const Cell at = cell(m, n, kShort, high, w);
-      uint32_t& d = w.v[op->dst_offset + at.reg * w.lanes + at.lane];
-      if constexpr (kShort) {
-        const uint32_t bits = R == Result::F16 ? half_bits(sum[m][n]) : bf16_bits(sum[m][n]);
-        d = (d & ~(0xffffu << at.shift)) | (bits & 0xffff) << at.shift;
-      } else {
-        d = std::bit_cast<uint32_t>(sum[m][n]);
-      }
+  if (kInteger && (op->flags & kClamp)) {
+    if constexpr (kInteger) {
+      for (unsigned m = 0; m < 16; ++m)
+        for (unsigned n = 0; n < 16; ++n) {
+          int64_t total = sum[m][n];
+          for (unsigned k = 0; k < Depth; ++k) total += a[k][m] * b[k][n];
+          sum[m][n] = total > 2147483647      ? 2147483647
+                      : total < -2147483648LL ? int32_t(-2147483647 - 1)
+                                              : int32_t(total);
+        }
     }
+  } else {
+    add_products(a, b, sum);
+  }
+  for (unsigned m = 0; m < 16; ++m) {
+    const Cell at = cell(m, 0, kShort, high, w);
+    uint32_t* d = w.v + op->dst_offset + at.reg * w.lanes + at.lane;
+    if constexpr (kShort) {
+      alignas(64) uint32_t bits[16];
+      if constexpr (R == Result::F16)
+        narrow_16(sum[m], bits);
+      else
+        for (unsigned n = 0; n < 16; ++n) bits[n] = bf16_bits(sum[m][n]) & 0xffff;
+      for (unsigned n = 0; n < 16; ++n) d[n] = (d[n] & ~(0xffffu << at.shift)) | bits[n] << at.shift;
+    } else {
+      std::memcpy(d, sum[m], sizeof(sum[m]));
+    }
+  }
   return op + 1;
 }
 
@@ -156,7 +169,7 @@ constexpr Row row(const char* name, Handler run, Type c, unsigned flags = 0) {
 }
 using E = Element;
 
-const Row kRows[] = {
+constexpr Row kRows[] = {
     row("v_wmma_f32_16x16x16_f16", wmma<E::F16, E::F16, Result::F32, 16>, Type::F32),
     row("v_wmma_f32_16x16x16_bf16", wmma<E::Bf16, E::Bf16, Result::F32, 16>, Type::F32),
     row("v_wmma_f16_16x16x16_f16", wmma<E::F16, E::F16, Result::F16, 16>, Type::F16),

@@ -84,7 +84,7 @@ template <class T>
 EMU_FN T smaller(T a, T b, Mode mode) {
   T r = a < b ? a : a == b ? from_bits<T>(bits(a) | bits(b)) : b;
   r = is_nan(a) ? b : r;
-  r = is_nan(b) ? a : r;
+  r = is_nan(b) & !(mode.second_nan & is_nan(a)) ? a : r;
   r = mode.ieee & is_signaling(b) ? quiet(b) : r;
   return mode.ieee & is_signaling(a) ? quiet(a) : r;
 }
@@ -92,28 +92,44 @@ template <class T>
 EMU_FN T larger(T a, T b, Mode mode) {
   T r = a > b ? a : a == b ? from_bits<T>(bits(a) & bits(b)) : b;
   r = is_nan(a) ? b : r;
-  r = is_nan(b) ? a : r;
+  r = is_nan(b) & !(mode.second_nan & is_nan(a)) ? a : r;
   r = mode.ieee & is_signaling(b) ? quiet(b) : r;
   return mode.ieee & is_signaling(a) ? quiet(a) : r;
 }
-// v_minimum and v_maximum (gfx12): a NaN wins, -0 < +0.
+// v_min_num and v_max_num (gfx12): a number wins over any NaN, a NaN comes back quiet, MODE has no say.
+template <class T>
+EMU_FN T smaller_number(T a, T b) {
+  const T r = smaller(a, b, Mode{});
+  return is_nan(r) ? quiet(r) : r;
+}
+template <class T>
+EMU_FN T larger_number(T a, T b) {
+  const T r = larger(a, b, Mode{});
+  return is_nan(r) ? quiet(r) : r;
+}
+// v_minimum and v_maximum (gfx12): a NaN wins, a signaling one first; -0 < +0.
 template <class T>
 EMU_FN T minimum(T a, T b) {
   T r = a < b ? a : a == b ? from_bits<T>(bits(a) | bits(b)) : b;
   r = is_nan(b) ? quiet(b) : r;
-  return is_nan(a) ? quiet(a) : r;
+  return is_nan(a) & !(is_signaling(b) & !is_signaling(a)) ? quiet(a) : r;
 }
 template <class T>
 EMU_FN T maximum(T a, T b) {
   T r = a > b ? a : a == b ? from_bits<T>(bits(a) & bits(b)) : b;
   r = is_nan(b) ? quiet(b) : r;
-  return is_nan(a) ? quiet(a) : r;
+  return is_nan(a) & !(is_signaling(b) & !is_signaling(a)) ? quiet(a) : r;
 }
 template <class T>
 EMU_FN T middle(T a, T b, T c, Mode mode) {
   const T lowest = smaller(smaller(a, b, mode), c, mode), highest = larger(larger(a, b, mode), c, mode);
   const T rest = highest == a ? larger(b, c, mode) : highest == b ? larger(a, c, mode) : larger(a, b, mode);
   return is_nan(a) | is_nan(b) | is_nan(c) ? lowest : rest;
+}
+template <class T>
+EMU_FN T middle_number(T a, T b, T c) {
+  const T r = middle(a, b, c, Mode{});
+  return is_nan(r) ? quiet(r) : r;
 }
 
 /// Round to odd of the exact a + b: what a later rounding to fewer bits needs to be right.

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Scalar arithmetic, compares and EXEC.
 #include "emu/exec/ops/group.h"
+#include "emu/exec/ops/half_extremes.h"
 #include "emu/exec/ops/real.h"
 #include "emu/exec/ops/scalars.h"
 
@@ -127,43 +128,43 @@ constexpr Row bitwise(Row r, unsigned truth) {
   return r;
 }
 template <class T>
-T e_and(T s, T e) {
+constexpr T e_and(T s, T e) {
   return s & e;
 }
 template <class T>
-T e_or(T s, T e) {
+constexpr T e_or(T s, T e) {
   return s | e;
 }
 template <class T>
-T e_xor(T s, T e) {
+constexpr T e_xor(T s, T e) {
   return s ^ e;
 }
 template <class T>
-T e_nand(T s, T e) {
+constexpr T e_nand(T s, T e) {
   return ~(s & e);
 }
 template <class T>
-T e_nor(T s, T e) {
+constexpr T e_nor(T s, T e) {
   return ~(s | e);
 }
 template <class T>
-T e_xnor(T s, T e) {
+constexpr T e_xnor(T s, T e) {
   return ~(s ^ e);
 }
 template <class T>
-T e_and_not0(T s, T e) {
+constexpr T e_and_not0(T s, T e) {
   return ~s & e;
 }
 template <class T>
-T e_or_not0(T s, T e) {
+constexpr T e_or_not0(T s, T e) {
   return ~s | e;
 }
 template <class T>
-T e_and_not1(T s, T e) {
+constexpr T e_and_not1(T s, T e) {
   return s & ~e;
 }
 template <class T>
-T e_or_not1(T s, T e) {
+constexpr T e_or_not1(T s, T e) {
   return s | ~e;
 }
 
@@ -186,7 +187,7 @@ T e_or_not1(T s, T e) {
   COMPARE("eq_" suffix, type, ==), COMPARE("lg_" suffix, type, !=), COMPARE("gt_" suffix, type, >), \
       COMPARE("ge_" suffix, type, >=), COMPARE("lt_" suffix, type, <), COMPARE("le_" suffix, type, <=)
 
-const Row kRows[] = {
+constexpr Row kRows[] = {
     bitwise(salu<[](u32 a) { return a; }>("s_mov_b32"), 12),
     bitwise(salu<[](u64 a) { return a; }>("s_mov_b64"), 12),
     salu<[](i16 a) { return i32(a); }>("s_movk_i32"),
@@ -260,11 +261,11 @@ const Row kRows[] = {
     salu<[](i32 a, i32 b) { return With<i32>{a < b ? a : b, a < b}; }>("s_min_i32"),
     salu<[](u32 a, u32 b) { return With<u32>{a < b ? a : b, a < b}; }>("s_min_u32"),
     salu<[](i32 a, i32 b) {
-      const bool g = b < a;
+      const bool g = a >= b;  // SCC is set for equal ones too
       return With<i32>{g ? a : b, g};
     }>("s_max_i32"),
     salu<[](u32 a, u32 b) {
-      const bool g = b < a;
+      const bool g = a >= b;
       return With<u32>{g ? a : b, g};
     }>("s_max_u32"),
     BOTH("s_and", a& b),
@@ -342,8 +343,8 @@ const Row kRows[] = {
     salu<[](float a, float b) { return a * b; }>("s_mul_f32"),
     salu<[](float a, float b) { return smaller(a, b, {true, true, false, 0}); }>("s_min_f32"),
     salu<[](float a, float b) { return larger(a, b, {true, true, false, 0}); }>("s_max_f32"),
-    salu<[](float a, float b) { return smaller(a, b, {true, true, false, 0}); }>("s_min_num_f32"),
-    salu<[](float a, float b) { return larger(a, b, {true, true, false, 0}); }>("s_max_num_f32"),
+    salu<[](float a, float b) { return smaller_number(a, b); }>("s_min_num_f32"),
+    salu<[](float a, float b) { return larger_number(a, b); }>("s_max_num_f32"),
     salu<[](float a, float b) { return minimum(a, b); }>("s_minimum_f32"),
     salu<[](float a, float b) { return maximum(a, b); }>("s_maximum_f32"),
     salu<[](float a, float b, float c) { return fused(a, b, c); }>("s_fmaak_f32"),
@@ -364,12 +365,14 @@ const Row kRows[] = {
     salu<[](Half a, Half b) { return Half{a.f + b.f}; }>("s_add_f16"),
     salu<[](Half a, Half b) { return Half{a.f - b.f}; }>("s_sub_f16"),
     salu<[](Half a, Half b) { return Half{a.f * b.f}; }>("s_mul_f16"),
-    salu<[](Half a, Half b) { return Half{smaller(a.f, b.f, {true, true, false, 0})}; }>("s_min_f16"),
-    salu<[](Half a, Half b) { return Half{larger(a.f, b.f, {true, true, false, 0})}; }>("s_max_f16"),
-    salu<[](Half a, Half b) { return Half{smaller(a.f, b.f, {true, true, false, 0})}; }>("s_min_num_f16"),
-    salu<[](Half a, Half b) { return Half{larger(a.f, b.f, {true, true, false, 0})}; }>("s_max_num_f16"),
-    salu<[](Half a, Half b) { return Half{minimum(a.f, b.f)}; }>("s_minimum_f16"),
-    salu<[](Half a, Half b) { return Half{maximum(a.f, b.f)}; }>("s_maximum_f16"),
+    salu<[](uint16_t a, uint16_t b) { return half_from(smaller_half(a, b, {true, true, false, 0})); }>(
+        "s_min_f16"),
+    salu<[](uint16_t a, uint16_t b) { return half_from(larger_half(a, b, {true, true, false, 0})); }>(
+        "s_max_f16"),
+    salu<[](uint16_t a, uint16_t b) { return half_from(half_number<false>(a, b)); }>("s_min_num_f16"),
+    salu<[](uint16_t a, uint16_t b) { return half_from(half_number<true>(a, b)); }>("s_max_num_f16"),
+    salu<[](uint16_t a, uint16_t b) { return half_from(half_nan_wins<false>(a, b)); }>("s_minimum_f16"),
+    salu<[](uint16_t a, uint16_t b) { return half_from(half_nan_wins<true>(a, b)); }>("s_maximum_f16"),
     salu<[](Half a, Half b, Half c) { return fused_half(a, b, c); }>("s_fmac_f16", kAccumulate),
     salu<[](Half a) { return Half{__builtin_ceilf(a.f)}; }>("s_ceil_f16"),
     salu<[](Half a) { return Half{__builtin_floorf(a.f)}; }>("s_floor_f16"),

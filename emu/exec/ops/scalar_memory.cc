@@ -14,14 +14,14 @@ EMU_FN uint64_t offset_of(const Wave& w, const Op* op) {
 template <unsigned Words>
 const Op* load(Wave& w, const Op* op) {
   const uint64_t address = (scalar_bits(w, op->src[0], true) + offset_of(w, op)) & ~uint64_t(3);
-  if (w.checker) check_scalar(w, op, address, Words * 4);
+  if (w.checker) check_scalar(w, op, address, Words * 4, op->dst);
   std::memcpy(w.s + op->dst, reinterpret_cast<const void*>(address), Words * 4);
   return op + 1;
 }
 template <class T>
 const Op* load_small(Wave& w, const Op* op) {
   const uint64_t address = scalar_bits(w, op->src[0], true) + offset_of(w, op);
-  if (w.checker) check_scalar(w, op, address, sizeof(T));
+  if (w.checker) check_scalar(w, op, address, sizeof(T), op->dst);
   T value;
   std::memcpy(&value, reinterpret_cast<const void*>(address), sizeof(T));
   w.s[op->dst] = uint32_t(int32_t(value));
@@ -39,10 +39,25 @@ const Op* buffer_load(Wave& w, const Op* op) {
   for (unsigned i = 0; i < Words; ++i) {
     words[i] = 0;
     if (offset + 4 * i + 4 > size) continue;
-    if (w.checker) check_scalar(w, op, base + offset + 4 * i, 4);
+    if (w.checker) check_scalar(w, op, base + offset + 4 * i, 4, op->dst + i);
     std::memcpy(words + i, reinterpret_cast<const void*>(base + offset + 4 * i), 4);
   }
   std::memcpy(w.s + op->dst, words, sizeof(words));
+  return op + 1;
+}
+
+template <class T>
+const Op* buffer_load_small(Wave& w, const Op* op) {
+  const uint32_t* descriptor = w.s + op->src[0].reg;
+  const uint64_t base = uint64_t(descriptor[0]) | uint64_t(descriptor[1] & 0xffff) << 32;
+  const uint32_t stride = descriptor[1] >> 16 & 0x3fff, records = descriptor[2];
+  const uint64_t size = stride ? uint64_t(stride) * records : records, offset = offset_of(w, op);
+  T value = 0;
+  if (offset + sizeof(T) <= size) {
+    if (w.checker) check_scalar(w, op, base + offset, sizeof(T), op->dst);
+    std::memcpy(&value, reinterpret_cast<const void*>(base + offset), sizeof(T));
+  }
+  w.s[op->dst] = uint32_t(int32_t(value));
   return op + 1;
 }
 
@@ -64,7 +79,7 @@ constexpr Row row(const char* name, Handler run, uint8_t words, uint8_t bytes, u
       row("s_buffer_load_" modern, buffer_load<n>, n, 4 * n, 4),                         \
       row("s_buffer_load_" old, buffer_load<n>, n, 4 * n, 4)
 
-const Row kRows[] = {
+constexpr Row kRows[] = {
     LOADS(1, "b32", "dword"),
     LOADS(2, "b64", "dwordx2"),
     LOADS(3, "b96", "dwordx3"),
@@ -75,6 +90,10 @@ const Row kRows[] = {
     row("s_load_i8", load_small<int8_t>, 1, 1, 2),
     row("s_load_u16", load_small<uint16_t>, 1, 2, 2),
     row("s_load_i16", load_small<int16_t>, 1, 2, 2),
+    row("s_buffer_load_u8", buffer_load_small<uint8_t>, 1, 1, 4),
+    row("s_buffer_load_i8", buffer_load_small<int8_t>, 1, 1, 4),
+    row("s_buffer_load_u16", buffer_load_small<uint16_t>, 1, 2, 4),
+    row("s_buffer_load_i16", buffer_load_small<int16_t>, 1, 2, 4),
 };
 
 }  // namespace

@@ -49,9 +49,9 @@ EMU_FN auto plain(T x) {
   COMPARE("nlt_" suffix, type, !(a < b))             \
   COMPARE("tru_" suffix, type, true)
 
-const Row kRows[] = {INTEGER("i16", int16_t) INTEGER("u16", uint16_t) INTEGER("i32", int32_t)
-                         INTEGER("u32", uint32_t) INTEGER("i64", int64_t) INTEGER("u64", uint64_t)
-                             FLOATING("f16", Half) FLOATING("f32", float) FLOATING("f64", double)};
+constexpr Row kRows[] = {INTEGER("i16", int16_t) INTEGER("u16", uint16_t) INTEGER("i32", int32_t)
+                             INTEGER("u32", uint32_t) INTEGER("i64", int64_t) INTEGER("u64", uint64_t)
+                                 FLOATING("f16", Half) FLOATING("f32", float) FLOATING("f64", double)};
 
 }  // namespace
 EMU_GROUP(vector_compare, kRows)

@@ -35,11 +35,11 @@ EMU_FN uint32_t to_u8(float x) {
 }
 EMU_FN uint16_t snorm(float x) {
   const float limited = is_nan(x) ? 0.0f : x > 1.0f ? 1.0f : x < -1.0f ? -1.0f : x;
-  return uint16_t(int32_t(__builtin_rintf(limited * 32767.0f)));
+  return uint16_t(int32_t(__builtin_rint(double(limited) * 32767.0)));
 }
 EMU_FN uint16_t unorm(float x) {
   const float limited = is_nan(x) ? 0.0f : x > 1.0f ? 1.0f : x > 0.0f ? x : 0.0f;
-  return uint16_t(int32_t(__builtin_rintf(limited * 65535.0f)));
+  return uint16_t(int32_t(__builtin_rint(double(limited) * 65535.0)));
 }
 EMU_FN uint32_t pack(uint32_t low, uint32_t high) { return (low & 0xffff) | high << 16; }
 /// Towards zero, whatever MODE says; what is too large becomes the largest number.
@@ -63,7 +63,7 @@ EMU_FN float byte_value(uint32_t x, int shift) { return float(x >> shift & 0xff)
 EMU_FN uint16_t sat_pack(uint32_t x) { return uint16_t(sat8(int16_t(x)) | sat8(int32_t(x) >> 16) << 8); }
 EMU_FN float off_i4(uint32_t x) { return float(int32_t(x << 28) >> 28) * 0.0625f; }
 
-const Row kRows[] = {
+constexpr Row kRows[] = {
     valu<[](int32_t a) { return float(a); }>("v_cvt_f32_i32"),
     valu<[](uint32_t a) { return float(a); }>("v_cvt_f32_u32"),
     valu<[](float a) { return to_i32(a); }>("v_cvt_i32_f32"),
@@ -110,6 +110,8 @@ const Row kRows[] = {
     valu<[](uint32_t a, uint32_t b) { return pack(u16_of(a), u16_of(b)); }>("v_cvt_pk_u16_u32"),
     valu<[](int32_t a, int32_t b) { return pack(i16_of(a), i16_of(b)); }>("v_cvt_pk_i16_i32"),
     valu<[](float a, uint32_t b, uint32_t c) { return put_byte(a, b, c); }>("v_cvt_pk_u8_f32"),
+    valu<[](float a, uint32_t b, uint32_t old) { return put_byte(a, b, old); }>("v_cvt_pkaccum_u8_f32",
+                                                                                kAccumulate),
     valu<[](uint32_t a) { return sat_pack(a); }>("v_sat_pk_u8_i16"),
 };
 

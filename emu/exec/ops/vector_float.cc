@@ -131,7 +131,7 @@ EMU_FN float cube_face(float x, float y, float z) {
                               : 0.0f;
 }
 
-const Row kRows[] = {
+constexpr Row kRows[] = {
     valu<[](float a, float b) { return a + b; }>("v_add_f32"),
     valu<[](float a, float b) { return a - b; }>("v_sub_f32"),
     valu<[](float a, float b) { return b - a; }>("v_subrev_f32"),
@@ -154,26 +154,26 @@ const Row kRows[] = {
     valu<[](float a, float b, float c) { return mul_dx9(a, b) + c; }>("v_mac_legacy_f32", kAccumulate),
     valu<[](float a, float b, Mode m) { return smaller(a, b, m); }>("v_min_f32"),
     valu<[](float a, float b, Mode m) { return larger(a, b, m); }>("v_max_f32"),
-    valu<[](float a, float b, Mode m) { return smaller(a, b, m); }>("v_min_num_f32"),
-    valu<[](float a, float b, Mode m) { return larger(a, b, m); }>("v_max_num_f32"),
+    valu<[](float a, float b) { return smaller_number(a, b); }>("v_min_num_f32"),
+    valu<[](float a, float b) { return larger_number(a, b); }>("v_max_num_f32"),
     valu<[](float a, float b) { return minimum(a, b); }>("v_minimum_f32"),
     valu<[](float a, float b) { return maximum(a, b); }>("v_maximum_f32"),
     valu<[](float a, float b, float c, Mode m) { return smaller(smaller(a, b, m), c, m); }>("v_min3_f32"),
     valu<[](float a, float b, float c, Mode m) { return larger(larger(a, b, m), c, m); }>("v_max3_f32"),
-    valu<[](float a, float b, float c, Mode m) { return smaller(smaller(a, b, m), c, m); }>("v_min3_num_f32"),
-    valu<[](float a, float b, float c, Mode m) { return larger(larger(a, b, m), c, m); }>("v_max3_num_f32"),
+    valu<[](float a, float b, float c) { return smaller_number(smaller_number(a, b), c); }>("v_min3_num_f32"),
+    valu<[](float a, float b, float c) { return larger_number(larger_number(a, b), c); }>("v_max3_num_f32"),
     valu<[](float a, float b, float c) { return minimum(minimum(a, b), c); }>("v_minimum3_f32"),
     valu<[](float a, float b, float c) { return maximum(maximum(a, b), c); }>("v_maximum3_f32"),
     valu<[](float a, float b, float c, Mode m) { return smaller(larger(a, b, m), c, m); }>("v_maxmin_f32"),
     valu<[](float a, float b, float c, Mode m) { return larger(smaller(a, b, m), c, m); }>("v_minmax_f32"),
-    valu<[](float a, float b, float c, Mode m) { return smaller(larger(a, b, m), c, m); }>(
+    valu<[](float a, float b, float c) { return smaller_number(larger_number(a, b), c); }>(
         "v_maxmin_num_f32"),
-    valu<[](float a, float b, float c, Mode m) { return larger(smaller(a, b, m), c, m); }>(
+    valu<[](float a, float b, float c) { return larger_number(smaller_number(a, b), c); }>(
         "v_minmax_num_f32"),
     valu<[](float a, float b, float c) { return minimum(maximum(a, b), c); }>("v_maximumminimum_f32"),
     valu<[](float a, float b, float c) { return maximum(minimum(a, b), c); }>("v_minimummaximum_f32"),
     valu<[](float a, float b, float c, Mode m) { return middle(a, b, c, m); }>("v_med3_f32"),
-    valu<[](float a, float b, float c, Mode m) { return middle(a, b, c, m); }>("v_med3_num_f32"),
+    valu<[](float a, float b, float c) { return middle_number(a, b, c); }>("v_med3_num_f32"),
     valu<[](float a) { return __builtin_floorf(a); }>("v_floor_f32"),
     valu<[](float a) { return __builtin_ceilf(a); }>("v_ceil_f32"),
     valu<[](float a) { return __builtin_truncf(a); }>("v_trunc_f32"),
@@ -209,8 +209,8 @@ const Row kRows[] = {
                                                                       Class::Double),
     valu<[](double a, double b, Mode m) { return smaller(a, b, m); }>("v_min_f64", 0, Class::Double),
     valu<[](double a, double b, Mode m) { return larger(a, b, m); }>("v_max_f64", 0, Class::Double),
-    valu<[](double a, double b, Mode m) { return smaller(a, b, m); }>("v_min_num_f64", 0, Class::Double),
-    valu<[](double a, double b, Mode m) { return larger(a, b, m); }>("v_max_num_f64", 0, Class::Double),
+    valu<[](double a, double b) { return smaller_number(a, b); }>("v_min_num_f64", 0, Class::Double),
+    valu<[](double a, double b) { return larger_number(a, b); }>("v_max_num_f64", 0, Class::Double),
     valu<[](double a, double b) { return minimum(a, b); }>("v_minimum_f64", 0, Class::Double),
     valu<[](double a, double b) { return maximum(a, b); }>("v_maximum_f64", 0, Class::Double),
     valu<[](double a) { return __builtin_floor(a); }>("v_floor_f64", 0, Class::Double),

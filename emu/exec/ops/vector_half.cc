@@ -2,31 +2,13 @@
 // Vector arithmetic on halves. Sums, products, quotients and roots of halves computed as floats round right
 // when they are rounded again; fused products go through rounding to odd.
 #include "emu/exec/ops/group.h"
+#include "emu/exec/ops/half_extremes.h"
 #include "emu/exec/ops/real.h"
 
 namespace emu::exec {
 namespace EMU_ISA {
 namespace {
 
-// The signaling bit is gone once a half became a float, so v_min and v_max take the bits.
-EMU_FN float value_of(uint16_t h) { return half_value(h); }
-EMU_FN bool signaling_half(uint16_t h) { return (h & 0x7fff) > 0x7c00 && !(h & 0x200); }
-EMU_FN uint16_t smaller_half(uint16_t a, uint16_t b, Mode m) {
-  const float x = value_of(a), y = value_of(b);
-  uint16_t r = x < y ? a : x == y ? uint16_t(a | b) : b;
-  r = x != x ? b : r;
-  r = y != y ? a : r;
-  r = m.ieee && signaling_half(b) ? uint16_t(b | 0x200) : r;
-  return m.ieee && signaling_half(a) ? uint16_t(a | 0x200) : r;
-}
-EMU_FN uint16_t larger_half(uint16_t a, uint16_t b, Mode m) {
-  const float x = value_of(a), y = value_of(b);
-  uint16_t r = x > y ? a : x == y ? uint16_t(a & b) : b;
-  r = x != x ? b : r;
-  r = y != y ? a : r;
-  r = m.ieee && signaling_half(b) ? uint16_t(b | 0x200) : r;
-  return m.ieee && signaling_half(a) ? uint16_t(a | 0x200) : r;
-}
 // Clamp and omod need a float result, so these go through Half; a NaN's payload survives the way.
 EMU_FN uint16_t bits_of(Half h) { return uint16_t(half_bits(h.f)); }
 EMU_FN Half half_of(uint16_t h) { return {half_value(h)}; }
@@ -42,13 +24,11 @@ EMU_FN Half med3_half(uint16_t a, uint16_t b, uint16_t c, Mode m) {
   const auto nan = [](uint16_t h) { return (h & 0x7fff) > 0x7c00; };
   if (nan(a) || nan(b) || nan(c)) return min3_half(a, b, c, m);
   const uint16_t top = larger_half(larger_half(a, b, m), c, m);
-  const float t = value_of(top);
-  return half_of(t == value_of(a)   ? larger_half(b, c, m)
-                 : t == value_of(b) ? larger_half(a, c, m)
-                                    : larger_half(a, b, m));
+  const float t = half_value(top);
+  return half_of(t == half_value(a)   ? larger_half(b, c, m)
+                 : t == half_value(b) ? larger_half(a, c, m)
+                                      : larger_half(a, b, m));
 }
-EMU_FN Half minimum_half(Half a, Half b) { return {minimum(a.f, b.f)}; }
-EMU_FN Half maximum_half(Half a, Half b) { return {maximum(a.f, b.f)}; }
 
 EMU_FN Half fract_half(Half x) {
   const float r = x.f - __builtin_floorf(x.f), below = 0.99951171875f;
@@ -85,7 +65,9 @@ EMU_FN Half div_fixup_half(Half q, Half d, Half n) {
   return with_sign(absolute(q.f));
 }
 
-const Row kRows[] = {
+#define PAIR(name, value) valu<[](uint16_t a, uint16_t b) { return half_from(value); }>(name)
+#define TRIPLE(name, value) valu<[](uint16_t a, uint16_t b, uint16_t c) { return half_from(value); }>(name)
+constexpr Row kRows[] = {
     valu<[](Half a, Half b) { return Half{a.f + b.f}; }>("v_add_f16", kZeroHigh9),
     valu<[](Half a, Half b) { return Half{a.f - b.f}; }>("v_sub_f16", kZeroHigh9),
     valu<[](Half a, Half b) { return Half{b.f - a.f}; }>("v_subrev_f16", kZeroHigh9),
@@ -108,28 +90,26 @@ const Row kRows[] = {
     }>("v_madmk_f16", kZeroHigh9),
     valu<[](uint16_t a, uint16_t b, Mode m) { return min_half(a, b, m); }>("v_min_f16", kZeroHigh9),
     valu<[](uint16_t a, uint16_t b, Mode m) { return max_half(a, b, m); }>("v_max_f16", kZeroHigh9),
-    valu<[](uint16_t a, uint16_t b, Mode m) { return min_half(a, b, m); }>("v_min_num_f16"),
-    valu<[](uint16_t a, uint16_t b, Mode m) { return max_half(a, b, m); }>("v_max_num_f16"),
-    valu<[](Half a, Half b) { return minimum_half(a, b); }>("v_minimum_f16"),
-    valu<[](Half a, Half b) { return maximum_half(a, b); }>("v_maximum_f16"),
     valu<[](uint16_t a, uint16_t b, uint16_t c, Mode m) { return min3_half(a, b, c, m); }>("v_min3_f16"),
     valu<[](uint16_t a, uint16_t b, uint16_t c, Mode m) { return max3_half(a, b, c, m); }>("v_max3_f16"),
     valu<[](uint16_t a, uint16_t b, uint16_t c, Mode m) { return med3_half(a, b, c, m); }>("v_med3_f16"),
-    valu<[](uint16_t a, uint16_t b, uint16_t c, Mode m) { return min3_half(a, b, c, m); }>("v_min3_num_f16"),
-    valu<[](uint16_t a, uint16_t b, uint16_t c, Mode m) { return max3_half(a, b, c, m); }>("v_max3_num_f16"),
-    valu<[](uint16_t a, uint16_t b, uint16_t c, Mode m) { return med3_half(a, b, c, m); }>("v_med3_num_f16"),
-    valu<[](Half a, Half b, Half c) { return minimum_half(minimum_half(a, b), c); }>("v_minimum3_f16"),
-    valu<[](Half a, Half b, Half c) { return maximum_half(maximum_half(a, b), c); }>("v_maximum3_f16"),
-    valu<[](Half a, Half b, Half c) { return minimum_half(maximum_half(a, b), c); }>("v_maximumminimum_f16"),
-    valu<[](Half a, Half b, Half c) { return maximum_half(minimum_half(a, b), c); }>("v_minimummaximum_f16"),
     valu<[](uint16_t a, uint16_t b, uint16_t c, Mode m) { return min_half(larger_half(a, b, m), c, m); }>(
         "v_maxmin_f16"),
     valu<[](uint16_t a, uint16_t b, uint16_t c, Mode m) { return max_half(smaller_half(a, b, m), c, m); }>(
         "v_minmax_f16"),
-    valu<[](uint16_t a, uint16_t b, uint16_t c, Mode m) { return min_half(larger_half(a, b, m), c, m); }>(
-        "v_maxmin_num_f16"),
-    valu<[](uint16_t a, uint16_t b, uint16_t c, Mode m) { return max_half(smaller_half(a, b, m), c, m); }>(
-        "v_minmax_num_f16"),
+    PAIR("v_min_num_f16", half_number<false>(a, b)),
+    PAIR("v_max_num_f16", half_number<true>(a, b)),
+    PAIR("v_minimum_f16", half_nan_wins<false>(a, b)),
+    PAIR("v_maximum_f16", half_nan_wins<true>(a, b)),
+    TRIPLE("v_min3_num_f16", half_number<false>(half_number<false>(a, b), c)),
+    TRIPLE("v_max3_num_f16", half_number<true>(half_number<true>(a, b), c)),
+    TRIPLE("v_med3_num_f16", half_middle(a, b, c)),
+    TRIPLE("v_maxmin_num_f16", half_number<false>(half_number<true>(a, b), c)),
+    TRIPLE("v_minmax_num_f16", half_number<true>(half_number<false>(a, b), c)),
+    TRIPLE("v_minimum3_f16", half_nan_wins<false>(half_nan_wins<false>(a, b), c)),
+    TRIPLE("v_maximum3_f16", half_nan_wins<true>(half_nan_wins<true>(a, b), c)),
+    TRIPLE("v_maximumminimum_f16", half_nan_wins<false>(half_nan_wins<true>(a, b), c)),
+    TRIPLE("v_minimummaximum_f16", half_nan_wins<true>(half_nan_wins<false>(a, b), c)),
     valu<[](Half a) { return Half{__builtin_floorf(a.f)}; }>("v_floor_f16", kZeroHigh9),
     valu<[](Half a) { return Half{__builtin_ceilf(a.f)}; }>("v_ceil_f16", kZeroHigh9),
     valu<[](Half a) { return Half{__builtin_truncf(a.f)}; }>("v_trunc_f16", kZeroHigh9),
@@ -139,6 +119,13 @@ const Row kRows[] = {
     valu<[](Half a) { return frexp_exponent_half(a); }>("v_frexp_exp_i16_f16", kZeroHigh9),
     valu<[](Half a) { return frexp_mantissa_half(a); }>("v_frexp_mant_f16", kZeroHigh9),
     valu<[](Half a, Half b, Half c) { return div_fixup_half(a, b, c); }>("v_div_fixup_f16"),
+    // gfx9's first forms, which clear the upper half.
+    valu<[](Half a, Half b, Half c) { return div_fixup_half(a, b, c); }>("v_div_fixup_legacy_f16",
+                                                                         kZeroHigh9),
+    valu<[](Half a, Half b, Half c) { return fused_half(a, b, c); }>("v_fma_legacy_f16", kZeroHigh9),
+    valu<[](Half a, Half b, Half c) {
+      return fused_half({float(half_value(half_bits(a.f * b.f)))}, {1.0f}, c);
+    }>("v_mad_legacy_f16", kZeroHigh9),
     valu<[](uint16_t a, uint16_t b) { return classify_half(a, b); }>("v_cmp_class_f16"),
     valu_exec<[](uint16_t a, uint16_t b) { return classify_half(a, b); }>("v_cmpx_class_f16"),
     valu<[](uint16_t a, uint16_t b) { return uint32_t(a) | uint32_t(b) << 16; }>("v_pack_b32_f16"),

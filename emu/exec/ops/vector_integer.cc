@@ -117,10 +117,12 @@ EMU_FN With<u64> mad64(u32 a, u32 b, u64 c) {
 EMU_FN With<u64> mad64(i32 a, i32 b, i64 c) {
   const i64 product = i64(a) * b;
   const i64 sum = i64(u64(product) + u64(c));
-  return {u64(sum), u32(((product ^ sum) & (c ^ sum)) < 0)};
+  // Bit 64 of the sum of 65 bits (AMD's pseudo-code): its sign, whether or not 64 bits hold it.
+  const bool overflow = ((product ^ sum) & (c ^ sum)) < 0;
+  return {u64(sum), u32((sum < 0) != overflow)};
 }
 
-const Row kRows[] = {
+constexpr Row kRows[] = {
     valu<[](u32 a) { return a; }>("v_mov_b32"),
     valu<[](u64 a) { return a; }>("v_mov_b64", kCarriesUp),
     valu<[](u16 a) { return a; }>("v_mov_b16"),
@@ -233,6 +235,12 @@ const Row kRows[] = {
       return m.clamp && (u64(u32(a) * b) + c > 65535) ? u16(65535) : u16(u32(a) * b + c);
     }>("v_mad_u16"),
     valu<[](i16 a, i16 b, i16 c, Mode m) { return clamp_i16(i32(i64(a) * b + c), m.clamp); }>("v_mad_i16"),
+    // gfx9's first forms, which clear the upper half.
+    valu<[](u16 a, u16 b, u16 c, Mode m) {
+      return m.clamp && (u64(u32(a) * b) + c > 65535) ? u16(65535) : u16(u32(a) * b + c);
+    }>("v_mad_legacy_u16", kZeroHigh9),
+    valu<[](i16 a, i16 b, i16 c, Mode m) { return clamp_i16(i32(i64(a) * b + c), m.clamp); }>(
+        "v_mad_legacy_i16", kZeroHigh9),
     valu<[](u16 a, u16 b) { return u16(b << (a & 15)); }>("v_lshlrev_b16", kZeroHigh9),
     valu<[](u16 a, u16 b) { return u16((b >> (a & 15))); }>("v_lshrrev_b16", kZeroHigh9),
     valu<[](u16 a, i16 b) { return i16(b >> (a & 15)); }>("v_ashrrev_i16", kZeroHigh9),

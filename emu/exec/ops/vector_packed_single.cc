@@ -81,7 +81,7 @@ constexpr Row on_pairs(const char* name, Handler run, unsigned count, Type dst =
   return r;
 }
 
-const Row kRows[] = {
+constexpr Row kRows[] = {
     on_pairs("v_pk_add_f32", pair<[](float a, float b) { return a + b; }, 2>, 2),
     on_pairs("v_pk_mul_f32", pair<[](float a, float b) { return a * b; }, 2>, 2),
     on_pairs("v_pk_fma_f32", pair<[](float a, float b, float c) { return fused(a, b, c); }, 3>, 3),

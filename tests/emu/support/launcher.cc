@@ -69,7 +69,7 @@ void Device::launch(const std::string& name, Shape shape, const std::vector<std:
       memory.release(b);
     }
   } release{memory_, kernargs, packet};
-  emu::run(launch, memory_, options, &counters);
+  emu::run(launch, memory_, options, counting ? &counters : nullptr);
 }
 
 }  // namespace emu::test

@@ -52,6 +52,7 @@ class Device {
   const Image& image() const { return *image_; }
   Options options;
   Counters counters;
+  bool counting = true;  // into `counters`; it costs time
 
  private:
   template <class T>

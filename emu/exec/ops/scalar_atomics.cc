@@ -1,0 +1,126 @@
+// SPDX-License-Identifier: Apache-2.0
+// Stores and atomics of the scalar unit (gfx9).
+#include "emu/exec/ops/atomics.h"
+#include "emu/exec/ops/group.h"
+#include "emu/exec/ops/scalars.h"
+#include "emu/exec/service.h"
+
+namespace emu::exec {
+namespace EMU_ISA {
+namespace {
+
+using Access = Memory::Access;
+
+/// The host address, checked; 0 when it lies outside a buffer. Words are the unit of addresses.
+template <bool Buffer>
+EMU_FN uint64_t address_of(Wave& w, const Op* op, uint32_t bytes, Access access) {
+  const uint64_t offset =
+      uint64_t(op->imm) + (op->src[1].place == Place::None ? 0 : scalar_bits(w, op->src[1], false));
+  uint64_t address = 0;
+  if constexpr (Buffer) {
+    const uint32_t* descriptor = w.s + op->src[0].reg;
+    const uint32_t stride = descriptor[1] >> 16 & 0x3fff, records = descriptor[2];
+    const uint64_t size = stride ? uint64_t(stride) * records : records, at = offset & ~uint64_t(3);
+    if (at + bytes > size) return 0;
+    address = (uint64_t(descriptor[0]) | uint64_t(descriptor[1] & 0xffff) << 32) + at;
+  } else {
+    address = (scalar_bits(w, op->src[0], true) + offset) & ~uint64_t(3);
+  }
+  const uint64_t addresses[1] = {address};
+  if (w.checker) check_memory(w, op, addresses, 1, bytes, access);
+  return address;
+}
+
+template <bool Buffer, unsigned Words>
+const Op* store(Wave& w, const Op* op) {
+  const uint64_t address = address_of<Buffer>(w, op, Words * 4, Access::Write);
+  if (address != 0) std::memcpy(reinterpret_cast<void*>(address), w.s + op->src[2].reg, Words * 4);
+  return op + 1;
+}
+template <bool Buffer, class T, T (*F)(T, T, T), bool Compares>
+const Op* atomic(Wave& w, const Op* op) {
+  const uint32_t* data = w.s + op->src[2].reg;
+  const auto value = [data](unsigned first) {
+    if constexpr (sizeof(T) == 8)
+      return T(uint64_t(data[first + 1]) << 32 | data[first]);
+    else
+      return T(data[first]);
+  };
+  const uint64_t address = address_of<Buffer>(w, op, sizeof(T), Access::Atomic);
+  if (address % sizeof(T) != 0)
+    raise(w, op, Fault::Kind::Misaligned, -1, address, "an atomic needs an address that its size divides");
+  const T old = address == 0 ? T(0)
+                             : rmw<T, F>(reinterpret_cast<void*>(address), value(0),
+                                         Compares ? value(sizeof(T) / 4) : T());
+  if (op->flags & kReturns) {
+    if constexpr (sizeof(T) == 8)
+      write_scalar(w, op->dst, uint64_t(old));
+    else
+      write_scalar(w, op->dst, uint32_t(old));
+  }
+  return op + 1;
+}
+const Op* nothing(Wave&, const Op* op) { return op + 1; }
+
+constexpr Row row(const char* name, Handler run, unsigned base, unsigned data, unsigned bytes, unsigned words,
+                  unsigned flags) {
+  Row r{};
+  r.name = name;
+  r.run = run;
+  r.form = Form::Smem;
+  r.cls = Class::ScalarMemory;
+  r.dst = r.src[0] = Type::Wide;
+  r.dst_words = uint8_t(words);
+  r.bytes = uint8_t(bytes);
+  r.src_words[0] = uint8_t(base);
+  r.src_words[2] = uint8_t(data);
+  r.flags = uint16_t(flags);
+  return r;
+}
+#define STORE(n, name)                                           \
+  row("s_store_" name, store<false, n>, 2, n, 4 * n, 0, kStore), \
+      row("s_buffer_store_" name, store<true, n>, 4, n, 4 * n, 0, kStore)
+#define ONE(name, type, f, compares)                                                                  \
+  row("s_atomic_" name, atomic<false, type, f<type>, compares>, 2, sizeof(type) / (compares ? 2 : 4), \
+      sizeof(type), sizeof(type) / 4, kAtomic),                                                       \
+      row("s_buffer_atomic_" name, atomic<true, type, f<type>, compares>, 4,                          \
+          sizeof(type) / (compares ? 2 : 4), sizeof(type), sizeof(type) / 4, kAtomic)
+#define ATOMIC(name, sign, f) ONE(name, sign##32_t, f, false), ONE(name "_x2", sign##64_t, f, false)
+
+constexpr Row ignored(const char* name) {
+  Row r{};
+  r.name = name;
+  r.run = nothing;
+  r.form = Form::Immediate;
+  r.cls = Class::Other;
+  return r;
+}
+
+constexpr Row kRows[] = {
+    STORE(1, "dword"),
+    STORE(2, "dwordx2"),
+    STORE(4, "dwordx4"),
+    ATOMIC("swap", uint, a_swap),
+    ATOMIC("add", uint, a_add),
+    ATOMIC("sub", uint, a_sub),
+    ATOMIC("smin", int, a_min),
+    ATOMIC("smax", int, a_max),
+    ATOMIC("umin", uint, a_min),
+    ATOMIC("umax", uint, a_max),
+    ATOMIC("and", uint, a_and),
+    ATOMIC("or", uint, a_or),
+    ATOMIC("xor", uint, a_xor),
+    ATOMIC("inc", uint, a_inc),
+    ATOMIC("dec", uint, a_dec),
+    ONE("cmpswap", uint32_t, a_cmpswap, true),
+    ONE("cmpswap_x2", uint64_t, a_cmpswap, true),
+    // Cache lines that may be dropped or fetched.
+    ignored("s_dcache_discard"),
+    ignored("s_dcache_discard_x2"),
+    ignored("s_buffer_prefetch_data"),
+};
+
+}  // namespace
+EMU_GROUP(scalar_atomics, kRows)
+}  // namespace EMU_ISA
+}  // namespace emu::exec

@@ -1,0 +1,46 @@
+// SPDX-License-Identifier: Apache-2.0
+// Instructions as kernels: each loads the registers of 1,024 work-items, executes the instruction, and stores
+// what it changed. The machine code is clang's.
+#pragma once
+
+#include <cstddef>
+#include <string>
+#include <vector>
+
+#include "emu/isa/document.h"
+
+namespace emu::isa {
+
+struct Target {
+  std::string chip;
+  int generation;  // 9, 10, 11, 12
+  unsigned lanes;
+  bool accumulators;  // gfx90a and later of CDNA
+};
+
+/// Words that a work-item stores: destination (4), VCC or SCC, mask or EXEC's low half, EXEC's bit or high
+/// half, scalar result, first source (2).
+inline constexpr unsigned kInputWords = 16, kOutputWords = 16;
+
+/// The instruction as the assembler writes it, on the kernels' registers. Empty where this does not know how.
+/// `modifiers` follow the operands; negations and absolute values are written around them.
+struct Modifiers {
+  unsigned neg = 0, abs = 0;  // by source
+  std::string after;
+};
+std::string written(const Instruction& in, const Target& target, uint32_t literal,
+                    const Modifiers& modifiers = {});
+
+/// Which of these lines the assembler takes for the chip.
+std::vector<bool> accepted(const std::vector<std::string>& lines, const Target& target);
+
+/// The same for instructions of LDS and global memory; atomics that can hand back the old value do.
+std::string written_memory(const Instruction& in, const Target& target);
+
+enum class Body { Vector, Scalar, Lds, Global };
+/// A code object with one kernel t<i> for each line; `bodies` says what it works on. LDS and memory
+/// start with the 16 bytes of S0 and S1, and come out in the last four words.
+std::vector<std::byte> kernels(const std::vector<std::string>& lines, const std::vector<Body>& bodies,
+                               const Target& target);
+
+}  // namespace emu::isa
