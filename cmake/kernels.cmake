@@ -32,7 +32,8 @@ function(bw_gpu_targets output)
   set(${output} ${targets} PARENT_SCOPE)
 endfunction()
 
-# bw_add_gpu_kernels(OUT): OUT gets the path of the packed file.
+# bw_add_gpu_kernels(OUT): OUT gets the path of the packed file. Sources in a folder named like a target are modules of
+# that target alone; those of sm_90 are compiled for sm_90a.
 function(bw_add_gpu_kernels output)
   bw_gpu_targets(targets)
   file(GLOB sources CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/src/kernels/*.cc)
@@ -41,6 +42,7 @@ function(bw_add_gpu_kernels output)
   set(tools ${PROJECT_SOURCE_DIR}/tools/kernels)
   set(compile ${Python3_EXECUTABLE} ${tools}/compile.py)
   set(objects "")
+  set(own_objects "")
   foreach(target IN LISTS targets)
     foreach(source IN LISTS sources)
       get_filename_component(module ${source} NAME_WE)
@@ -60,10 +62,28 @@ function(bw_add_gpu_kernels output)
       endif()
       list(APPEND objects ${object})
     endforeach()
+    file(GLOB own CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/src/kernels/${target}/*.cc)
+    foreach(source IN LISTS own)
+      get_filename_component(module ${source} NAME_WE)
+      set(object ${folder}/${module}.${target})
+      string(REPLACE "sm_" "ptx_" ptx_target ${target}a)
+      set(ptx ${folder}/${module}.${ptx_target})
+      add_custom_command(OUTPUT ${ptx} BYPRODUCTS ${ptx}.json
+        COMMAND ${compile} --clang ${BW_DEVICE_CLANG} --target ${ptx_target} --source ${source}
+                --include ${PROJECT_SOURCE_DIR}/src --include ${PROJECT_SOURCE_DIR}/include
+                --depfile ${ptx}.d --out ${ptx}
+        DEPENDS ${source} ${tools}/compile.py ${tools}/code_object.py DEPFILE ${ptx}.d
+        COMMENT "Kernel ${module} for ${ptx_target}" VERBATIM)
+      add_custom_command(OUTPUT ${object} BYPRODUCTS ${object}.json
+        COMMAND ${compile} --ptxas ${BW_PTXAS} --target ${target}a --ptx ${ptx} --out ${object}
+        DEPENDS ${ptx} ${tools}/compile.py COMMENT "Kernel ${module} for ${target}a" VERBATIM)
+      list(APPEND own_objects ${object})
+    endforeach()
   endforeach()
   set(packed ${folder}/kernels.bwk)
   add_custom_command(OUTPUT ${packed} BYPRODUCTS ${folder}/registers.txt
     COMMAND ${Python3_EXECUTABLE} ${tools}/pack.py --out ${packed} --table ${folder}/registers.txt ${objects}
-    DEPENDS ${objects} ${tools}/pack.py COMMENT "Packing GPU kernels" VERBATIM)
+            --own ${own_objects}
+    DEPENDS ${objects} ${own_objects} ${tools}/pack.py COMMENT "Packing GPU kernels" VERBATIM)
   set(${output} ${packed} PARENT_SCOPE)
 endfunction()

@@ -25,6 +25,12 @@ struct Best {
     key = better ? other : key;
     place = better ? at : place;
   }
+  /// The same for a place behind all that were met.
+  BW_DEVICE_MEMBER void meet_next(Key other, uint32_t at) {
+    const bool better = other > key;
+    key = better ? other : key;
+    place = better ? at : place;
+  }
 };
 
 template <class U, class Key = typename KeyOf<U>::Type>
@@ -65,7 +71,7 @@ BW_DEVICE void search_rows(const ArgReduceArgs& args, Best<Key>* shared) {
   const uint32_t width = 1u << args.width_log2;
   const uint32_t unit =
       block() * (static_cast<uint32_t>(kArgThreads) >> args.width_log2) + (thread() >> args.width_log2);
-  Best<Key> best = {0, 0xffffffffu};
+  Best<Key> best = {0, 0xffffffffu};  // no key is less than 0, so the first place counts from the start
   if (unit < args.units) {
     const uint32_t row = divide(unit, args.pieces);
     const uint32_t begin = (unit - row * args.pieces.divisor) * args.piece;
@@ -73,17 +79,18 @@ BW_DEVICE void search_rows(const ArgReduceArgs& args, Best<Key>* shared) {
     const U* x = static_cast<const U*>(args.x) + row_offset(args.outer, row);
     constexpr uint32_t kAtOnce = 8;
     uint32_t i = thread() & (width - 1);
+    best.place = begin + i;
 #pragma unroll 1
     for (; i + (kAtOnce - 1) * width < count; i += kAtOnce * width) {
       U in[kAtOnce];
 #pragma unroll
       for (uint32_t k = 0; k < kAtOnce; ++k) in[k] = x[offset_in_row(args.reduced, begin, i + k * width)];
 #pragma unroll
-      for (uint32_t k = 0; k < kAtOnce; ++k) best.meet(key_of(in[k], args), begin + i + k * width);
+      for (uint32_t k = 0; k < kAtOnce; ++k) best.meet_next(key_of(in[k], args), begin + i + k * width);
     }
 #pragma unroll 1
     for (; i < count; i += width)
-      best.meet(key_of(x[offset_in_row(args.reduced, begin, i)], args), begin + i);
+      best.meet_next(key_of(x[offset_in_row(args.reduced, begin, i)], args), begin + i);
   }
   join_threads(best, width, shared);
   if (unit >= args.units || (thread() & (width - 1)) != 0) return;
@@ -103,12 +110,12 @@ BW_DEVICE void search_columns(const ArgReduceArgs& args, Best<Key> (&shared)[kAr
   const uint32_t piece = unit - row * args.pieces.divisor;
   const uint32_t begin = piece * args.piece;
   const uint32_t count = args.n - begin < args.piece ? args.n - begin : args.piece;
-  Best<Key> best = {0, 0xffffffffu};
+  Best<Key> best = {0, begin + part};
   if (column < args.columns) {
     const U* x = static_cast<const U*>(args.x) + row_offset(args.outer, row) + column;
 #pragma unroll 4
     for (uint32_t i = part; i < count; i += kArgParts)
-      best.meet(key_of(x[offset_in_row(args.reduced, begin, i)], args), begin + i);
+      best.meet_next(key_of(x[offset_in_row(args.reduced, begin, i)], args), begin + i);
   }
   shared[part][across] = best;
   barrier();

@@ -43,9 +43,9 @@ BW_DEVICE void scan_rows(const ScanRowsArgs& args, A* shared) {
         if (at + k < count) own.v[k] = x[at + k];
     }
     A sums[kScanOwn];
-    sums[0] = static_cast<A>(own.v[0]);
+    sums[0] = widen(own.v[0]);
 #pragma unroll
-    for (uint32_t k = 1; k < kScanOwn; ++k) sums[k] = static_cast<A>(sums[k - 1] + static_cast<A>(own.v[k]));
+    for (uint32_t k = 1; k < kScanOwn; ++k) sums[k] = static_cast<A>(sums[k - 1] + widen(own.v[k]));
     // What threads before this one have, within the wave and then among waves.
     A upto = sums[kScanOwn - 1];
 #pragma unroll
@@ -72,7 +72,7 @@ BW_DEVICE void scan_rows(const ScanRowsArgs& args, A* shared) {
     if (place > 0) before = static_cast<A>(before + left_of);
     carry = static_cast<A>(carry + all);
 #pragma unroll
-    for (uint32_t k = 0; k < kScanOwn; ++k) own.v[k] = static_cast<S>(static_cast<A>(before + sums[k]));
+    for (uint32_t k = 0; k < kScanOwn; ++k) own.v[k] = narrow<S>(static_cast<A>(before + sums[k]));
     if (whole) {
       *reinterpret_cast<Own*>(y + at) = own;
     } else {
@@ -101,14 +101,14 @@ BW_DEVICE void scan_columns(const ScanColumnsArgs& args) {
     for (uint32_t k = 0; k < kScanOwn; ++k) in[k] = x[(i + k) * columns];
 #pragma unroll
     for (uint32_t k = 0; k < kScanOwn; ++k) {
-      sum = static_cast<A>(sum + static_cast<A>(in[k]));
-      y[(i + k) * columns] = static_cast<S>(sum);
+      sum = static_cast<A>(sum + widen(in[k]));
+      y[(i + k) * columns] = narrow<S>(sum);
     }
   }
 #pragma unroll 1
   for (; i < args.n; ++i) {
-    sum = static_cast<A>(sum + static_cast<A>(x[i * columns]));
-    y[i * columns] = static_cast<S>(sum);
+    sum = static_cast<A>(sum + widen(x[i * columns]));
+    y[i * columns] = narrow<S>(sum);
   }
 }
 

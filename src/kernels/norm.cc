@@ -35,8 +35,8 @@ BW_DEVICE void norm_rows(const RowsArgs& args, Compute<S> (&partials)[2][threads
         if (bias != nullptr) rows.load(bias + (weight - static_cast<const S*>(args.weight)), i, b);
       },
       [&](A x, uint32_t j) __attribute__((always_inline)) {
-        const A y = centered(x) * scale * static_cast<A>(w.v[j]);
-        return bias != nullptr ? y + static_cast<A>(b.v[j]) : y;
+        const A y = centered(x) * scale * widen(w.v[j]);
+        return bias != nullptr ? y + widen(b.v[j]) : y;
       });
 }
 
@@ -46,8 +46,8 @@ BW_DEVICE void norm_apply(const RowsApplyArgs& args) {
   apply_rows<S>(args, [&](A x, uint32_t row, int64_t i) __attribute__((always_inline)) {
     const A scale = norm_scale(static_cast<const A*>(args.second)[row], args.n, args.eps);
     if (args.first != nullptr) x -= static_cast<const A*>(args.first)[row];
-    const A y = x * scale * static_cast<A>(static_cast<const S*>(args.weight)[i]);
-    return args.bias != nullptr ? y + static_cast<A>(static_cast<const S*>(args.bias)[i]) : y;
+    const A y = x * scale * widen(static_cast<const S*>(args.weight)[i]);
+    return args.bias != nullptr ? y + widen(static_cast<const S*>(args.bias)[i]) : y;
   });
 }
 

@@ -79,7 +79,7 @@ BW_DEVICE A reversed(A x, uint32_t flags) {
 /// An element as it is combined.
 template <class Row, class S, class A = Compute<S>>
 BW_DEVICE A reduce_value(S element, A center, uint32_t flags) {
-  const A x = static_cast<A>(element);
+  const A x = widen(element);
   if constexpr (Row::kLargest && !Row::kMaps) {
     return reversed(x, flags);
   } else if constexpr (!Row::kMaps) {
@@ -147,7 +147,7 @@ BW_DEVICE void write_result(void* y, int64_t at, A value, A center, int64_t n, u
   if (__is_same(A, S) || (flags & kReduceWide) != 0) {
     static_cast<A*>(y)[at] = value;
   } else {
-    static_cast<S*>(y)[at] = static_cast<S>(value);
+    static_cast<S*>(y)[at] = narrow<S>(value);
   }
 }
 

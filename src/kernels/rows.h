@@ -90,7 +90,7 @@ struct RegisterRow {
       const Own in = renewed(v[s]);
 #pragma unroll
       for (uint32_t j = 0; j < kOwnLanes; ++j) {
-        const A value = f(after(static_cast<A>(in.v[j]), lanes[j]));
+        const A value = f(after(widen(in.v[j]), lanes[j]));
         const bool exists = kPacksOnly ? i < count : i + j < count;
         lanes[j] = Joint::combine(lanes[j], exists ? value : Joint::template none<A>());
       }
@@ -112,8 +112,8 @@ struct RegisterRow {
       Own out;
 #pragma unroll
       for (uint32_t j = 0; j < kOwnLanes; ++j) {
-        last[j] = f(after(static_cast<A>(in.v[j]), last[j]), j);
-        out.v[j] = static_cast<S>(last[j]);
+        last[j] = f(after(widen(in.v[j]), last[j]), j);
+        out.v[j] = narrow<S>(last[j]);
       }
       if (packs()) {
         if (i < count) *reinterpret_cast<Own*>(y + i) = out;
@@ -129,7 +129,6 @@ struct RegisterRow {
 /// One element of each row of RowsApplyArgs at a time: f(element, row, place in the row).
 template <class S, class F>
 BW_DEVICE void apply_rows(const RowsApplyArgs& args, F f) {
-  using A = Compute<S>;
   const uint32_t row = block() / args.tiles;
   const uint32_t tile = block() - row * args.tiles;
   const S* x = static_cast<const S*>(args.x) + static_cast<int64_t>(row) * args.x_row;
@@ -137,7 +136,7 @@ BW_DEVICE void apply_rows(const RowsApplyArgs& args, F f) {
   int64_t i = static_cast<int64_t>(tile) * (kMapThreads * kStridedElements) + thread();
 #pragma unroll
   for (int j = 0; j < kStridedElements; ++j, i += kMapThreads)
-    if (i < args.n) y[i] = static_cast<S>(f(static_cast<A>(x[i]), row, i));
+    if (i < args.n) y[i] = narrow<S>(f(widen(x[i]), row, i));
 }
 
 }  // namespace beeswax::gpu

@@ -37,23 +37,38 @@ long double bound_of(DType dtype, int64_t terms, long double exact, long double 
   return bound;
 }
 
-// [batch, m, k] x [batch, k, n]
-void expect_product(const Tensor& a, const Tensor& b, const Tensor& got) {
-  const int64_t batch = a.dim(0), m = a.dim(1), k = a.dim(2), n = b.dim(2);
-  const std::vector<double> x = a.to_doubles(), w = b.to_doubles(), y = got.to_doubles();
-  ASSERT_EQ(got.shape(), (Shape{batch, m, n}));
-  for (int64_t i = 0; i < batch * m * n; ++i) {
-    const int64_t column = i % n, row = i / n % m, at = i / n / m;
-    long double sum = 0, magnitude = 0;
-    for (int64_t p = 0; p < k; ++p) {
-      const long double term = static_cast<long double>(x[static_cast<size_t>((at * m + row) * k + p)]) *
-                               w[static_cast<size_t>((at * k + p) * n + column)];
-      sum += term;
-      magnitude += std::fabs(term);
+// What [batch, m, k] x [batch, k, n] is, and the sums of the terms' magnitudes.
+struct ExactProduct {
+  Shape shape;
+  int64_t terms;
+  std::vector<long double> sums, magnitudes;
+
+  ExactProduct(const Tensor& a, const Tensor& b)
+      : shape({a.dim(0), a.dim(1), b.dim(2)}), terms(a.dim(2)), sums(count()), magnitudes(count()) {
+    const int64_t m = a.dim(1), n = b.dim(2);
+    const std::vector<double> x = a.to_doubles(), w = b.to_doubles();
+    for (int64_t i = 0; i < shape.elem_count(); ++i) {
+      const int64_t column = i % n, row = i / n % m, at = i / n / m;
+      for (int64_t p = 0; p < terms; ++p) {
+        const long double term =
+            static_cast<long double>(x[static_cast<size_t>((at * m + row) * terms + p)]) *
+            w[static_cast<size_t>((at * terms + p) * n + column)];
+        sums[static_cast<size_t>(i)] += term;
+        magnitudes[static_cast<size_t>(i)] += std::fabs(term);
+      }
     }
-    ASSERT_LE(std::fabs(y[static_cast<size_t>(i)] - sum), bound_of(got.dtype(), k, sum, magnitude))
-        << a.describe() << " by " << b.describe() << " at " << i;
   }
+  size_t count() const { return static_cast<size_t>(shape.elem_count()); }
+  void expect(const Tensor& got, const std::string& what) const {
+    ASSERT_EQ(got.shape(), shape);
+    const std::vector<double> y = got.to_doubles();
+    for (size_t i = 0; i < count(); ++i)
+      ASSERT_LE(std::fabs(y[i] - sums[i]), bound_of(got.dtype(), terms, sums[i], magnitudes[i]))
+          << what << " at " << i;
+  }
+};
+void expect_product(const Tensor& a, const Tensor& b, const Tensor& got) {
+  ExactProduct(a, b).expect(got, a.describe() + " by " + b.describe());
 }
 
 // Every remainder of tiles and packs, thin products of both kinds, parts of k.
@@ -76,6 +91,39 @@ TEST_P(OnDevice, ProductsStayWithinTheirBound) {
       }
     }
   }
+}
+
+// Large enough for the kernels that take a while to start: few rows, parts of k, batches, strides that only
+// some of them take, and one operand for a whole batch.
+TEST_P(OnDevice, LargerProductsStayWithinTheirBound) {
+  constexpr std::array<int64_t, 4> kShapes[] = {{1, 1, 1032, 1032}, {1, 13, 520, 264},  {1, 40, 1032, 72},
+                                                {2, 130, 72, 136},  {1, 136, 520, 136}, {1, 136, 100, 129},
+                                                {3, 129, 65, 128}};
+  for (const auto& [batch, m, k, n] : kShapes) {
+    for (const DType dtype : {DType::F32, DType::F16, DType::BF16}) {
+      const Tensor a = tensor_of(small_numbers(batch * m * k, 1, false), {batch, m, k}, dtype);
+      const Tensor b = tensor_of(small_numbers(batch * k * n, 2, false), {batch, k, n}, dtype);
+      const ExactProduct exact(a, b);
+      for (const int kind : {0, 1, 3, 4, 8}) {
+        if (dtype == DType::BF16 && kind % 3 != 0) continue;
+        exact.expect(laid(a, kind % 3).matmul(laid(b, kind / 3)),
+                     a.describe() + " of kind " + std::to_string(kind));
+        if (HasFatalFailure()) return;
+      }
+      if (batch == 1) continue;
+      const Tensor one = a.narrow(0, 0, 1);
+      ExactProduct(one.broadcast_as(a.shape()), b).expect(moved(one).matmul(moved(b)), "one " + a.describe());
+      if (HasFatalFailure()) return;
+    }
+  }
+}
+
+// As many tiles as the largest of GPUs has units, so that large tiles are worth it on each.
+TEST_P(OnDevice, BatchesThatFillADevice) {
+  constexpr int64_t batch = 304, m = 65, k = 5, n = 66;
+  const Tensor a = tensor_of(small_numbers(batch * m * k, 7, false), {batch, m, k}, DType::F32);
+  const Tensor b = tensor_of(small_numbers(batch * k * n, 8, false), {batch, k, n}, DType::F32);
+  expect_product(a, b, moved(a).matmul(moved(b)));
 }
 
 TEST_P(OnDevice, MixedProducts) {

@@ -149,13 +149,27 @@ Result find_function(ModuleHandle module, const char* name, FunctionHandle* out)
 Result allow_shared(FunctionHandle function, uint32_t bytes) {
   return result_of(api.cuFuncSetAttribute(function, kFunctionDynamicShared, static_cast<int>(bytes)));
 }
-Result launch(FunctionHandle function, const LaunchShape& shape, const void* arguments, size_t bytes,
+Result launch(FunctionHandle function, const LaunchShape& shape, const void* arguments, size_t,
               StreamHandle stream) {
-  // CU_LAUNCH_PARAM_BUFFER_POINTER, _SIZE and _END.
-  void* extra[] = {reinterpret_cast<void*>(1), const_cast<void*>(arguments), reinterpret_cast<void*>(2),
-                   &bytes, nullptr};
+  // By the address of the one argument: a packed buffer would need to know where the argument's alignment
+  // puts it.
+  void* parameters[] = {const_cast<void*>(arguments)};
   return result_of(api.cuLaunchKernel(function, shape.blocks[0], shape.blocks[1], shape.blocks[2],
-                                      shape.threads, 1, 1, shape.shared_bytes, stream, nullptr, extra));
+                                      shape.threads, 1, 1, shape.shared_bytes, stream, parameters, nullptr));
+}
+
+Result make_tensor_map(const gpu::TensorView& tensor, void* out) {
+  if (api.cuTensorMapEncodeTiled == nullptr) return kMissing;
+  // CU_TENSOR_MAP_DATA_TYPE_UINT16, _UINT32, _INTERLEAVE_NONE, _SWIZZLE_128B, _L2_PROMOTION_L2_256B,
+  // _OOB_FILL_NONE.
+  constexpr int kUint16 = 1, kUint32 = 2, kInterleaveNone = 0, kSwizzle128 = 3, kPromotion256 = 3,
+                kFillNone = 0;
+  const uint64_t dims[] = {tensor.dims[0], tensor.dims[1], tensor.dims[2]};
+  const uint64_t strides[] = {tensor.strides[0], tensor.strides[1]};
+  const unsigned box[] = {tensor.box[0], tensor.box[1], 1}, steps[] = {1, 1, 1};
+  return result_of(api.cuTensorMapEncodeTiled(out, tensor.element == 2 ? kUint16 : kUint32, 3,
+                                              const_cast<void*>(tensor.data), dims, strides, box, steps,
+                                              kInterleaveNone, kSwizzle128, kPromotion256, kFillNone));
 }
 
 Result begin_capture(StreamHandle stream) {

@@ -63,6 +63,8 @@ class GpuBackend final : public Backend {
   void scatter_add(const Operand& ids, const Operand& source, int axis, const Target& out);
   /// One side's dtype is only stored.
   void cast_storage(const Operand& x, const Target& out);
+  /// A quantized product of many rows through weights in bf16, where that is faster; tells whether.
+  bool widened_matmul(QuantType type, const Operand& x, const Storage& blocks, const Target& out);
   /// A temporary of the pool for the length of a call.
   detail::Ref<Storage> scratch(size_t bytes) { return allocate(bytes); }
   Gpu& gpu_;

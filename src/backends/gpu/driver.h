@@ -43,6 +43,15 @@ struct LaunchShape {
   uint32_t shared_bytes = 0;  ///< dynamic
 };
 
+/// A tensor as the copy engine takes boxes of it: dims innermost first, that one dense.
+struct TensorView {
+  const void* data;  ///< aligned to 16 bytes
+  int element;       ///< its bytes: 2 or 4
+  uint64_t dims[3];
+  uint64_t strides[2];  ///< of dims 1 and 2, in bytes, multiples of 16
+  uint32_t box[2];      ///< elements of dims 0 and 1 in a box; its lines of 128 bytes are swizzled
+};
+
 struct Properties {
   std::string name;  ///< "NVIDIA H200"
   std::string arch;  ///< "gfx1100", "sm_90"

@@ -21,10 +21,20 @@ struct Product {
 /// Writes every element of c. Throws TooLarge where a side is 2^31 or longer.
 void gemm(Gpu& gpu, Backend& backend, const Product& product, const char* operation);
 
+/// The same product as (b^T a^T)^T.
+Product exchanged(const Product& product);
+/// Makes the product with Hopper's copy engine where the device is one and the operands suit it; tells
+/// whether.
+bool gemm_hopper(Gpu& gpu, Backend& backend, const Product& product);
+/// Whether it would, if the strides suit it. Operands of f16 or bf16 may make an f32 result.
+bool hopper_takes(const Gpu& gpu, const Product& product);
+/// y = the sum over parts of sums[matrix][part][row][column], rows and columns being the product's.
+void gemm_add_parts(Gpu& gpu, const Product& product, const float* sums, int64_t parts);
+
 /// How kernels see elements of a dtype.
 Element element_of(DType dtype);
 /// Tiles of a product of m rows and n columns, for each of which a block is launched.
-GemmGrid gemm_grid(int64_t m, int64_t n, const GemmTile& tile);
+GemmGrid gemm_grid(int64_t m, int64_t n, const GemmTile& tile, uint32_t band = kGemmBand);
 inline int64_t tiles_of(const GemmGrid& grid) { return int64_t{grid.down} * grid.across; }
 /// Whether large tiles of a product keep a GPU busy.
 bool fills(const Gpu& gpu, int64_t m, int64_t n, int64_t batch, const GemmTile& tile);

@@ -117,7 +117,7 @@ ModuleHandle Gpu::module(uint32_t index) {
   }
 }
 
-Kernel Gpu::load(std::string_view name, const char* operation) {
+Kernel Gpu::load(std::string_view name, const char* operation, uint32_t shared_bytes) {
   const std::scoped_lock lock(loading_);
   use();
   const std::optional<Bundle::KernelRow> row = Bundle::embedded().find(target_, name);
@@ -128,6 +128,9 @@ Kernel Gpu::load(std::string_view name, const char* operation) {
   kernel.argument_bytes = row->argument_bytes;
   check(driver_, driver_.find_function(module(row->module), kernel.name.c_str(), &kernel.function),
         join_text("looking for the kernel ", name));
+  if (shared_bytes > 0)
+    check(driver_, driver_.allow_shared(kernel.function, shared_bytes),
+          join_text("asking for ", shared_bytes, " bytes of shared memory for the kernel ", name));
   return kernel;
 }
 
@@ -200,7 +203,7 @@ KernelTable::~KernelTable() {
 
 const Kernel& KernelTable::load(Gpu& gpu, size_t index) {
   const Name name = name_(index);
-  auto kernel = std::make_unique<const Kernel>(gpu.load(name.kernel, name.operation));
+  auto kernel = std::make_unique<const Kernel>(gpu.load(name.kernel, name.operation, name.shared_bytes));
   std::atomic<const Kernel*>& slot = loaded_[static_cast<size_t>(gpu.number()) * size_ + index];
   const Kernel* expected = nullptr;
   if (slot.compare_exchange_strong(expected, kernel.get(), std::memory_order_acq_rel))
@@ -208,11 +211,12 @@ const Kernel& KernelTable::load(Gpu& gpu, size_t index) {
   return *expected;  // another thread was first
 }
 
-std::vector<std::string> KernelTable::all_names() {
+std::vector<std::string> KernelTable::all_names(std::string_view target) {
   std::vector<std::string> out;
   for (const KernelTable* table : tables())
     for (size_t i = 0; i < table->size_; ++i)
-      if (Name name = table->name_(i); !name.kernel.empty()) out.push_back(std::move(name.kernel));
+      if (Name name = table->name_(i); !name.kernel.empty() && (*name.target == 0 || name.target == target))
+        out.push_back(std::move(name.kernel));
   return out;
 }
 

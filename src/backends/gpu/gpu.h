@@ -55,7 +55,7 @@ class Gpu {
   void use() const;
   /// Finds and loads a kernel by name: the slow path of KernelTable. Throws Internal where the bundle lacks
   /// it.
-  Kernel load(std::string_view name, const char* operation);
+  Kernel load(std::string_view name, const char* operation, uint32_t shared_bytes);
   template <class Arguments>
   void launch(const Kernel& kernel, const LaunchShape& shape, const Arguments& arguments) {
     launch_bytes(kernel, shape, &arguments, sizeof(Arguments));
@@ -96,6 +96,8 @@ class KernelTable {
   struct Name {
     std::string kernel;
     const char* operation;
+    const char* target = "";    ///< the one target that has it; empty: all have
+    uint32_t shared_bytes = 0;  ///< dynamic, of each launch
   };
   /// Entry i is the kernel that name(i) names; an empty name where there is none.
   KernelTable(size_t size, Name (*name)(size_t index));
@@ -108,8 +110,8 @@ class KernelTable {
         loaded_[static_cast<size_t>(gpu.number()) * size_ + index].load(std::memory_order_acquire);
     return kernel != nullptr ? *kernel : load(gpu, index);
   }
-  /// The names of all kernels that any table may ask for.
-  static std::vector<std::string> all_names();
+  /// The names of all kernels that any table may ask a target for.
+  static std::vector<std::string> all_names(std::string_view target);
 
  private:
   const Kernel& load(Gpu& gpu, size_t index);

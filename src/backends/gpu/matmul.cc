@@ -152,26 +152,15 @@ void thin(Gpu& gpu, Backend& backend, const Product& p) {
                 gpu.launch(thin_kernels.get(gpu, entry),
                            {{static_cast<uint32_t>(blocks * batch.count), 1, 1}, kThinThreads, 0}, arguments);
                 if (arguments.parts == 1) return;
-                ThinSumArgs sum{};
-                sum.sums = arguments.sums;
-                sum.y = arguments.y;
-                sum.rows = arguments.rows;
-                sum.columns = arguments.columns;
-                sum.parts = arguments.parts;
-                sum.y_type = arguments.y_type;
-                sum.y_row = arguments.y_row;
-                sum.y_column = arguments.y_column;
-                sum.count = static_cast<uint32_t>(batch.count * p.m * p.n);
-                const Walk<3> walk = arguments.batch;
-                sum.batch.rank = walk.rank;
-                std::copy(std::begin(walk.dims), std::end(walk.dims), sum.batch.dims);
-                std::copy(std::begin(walk.strides[2]), std::end(walk.strides[2]), sum.batch.strides[0]);
-                gpu.launch(thin_sum_kernel.get(gpu, 0),
-                           {{blocks_for(sum.count, kMapThreads), 1, 1}, kMapThreads, 0}, sum);
+                Product piece = p;
+                piece.c = reinterpret_cast<std::byte*>(arguments.y);
+                piece.batch = batch;
+                gemm_add_parts(gpu, piece, arguments.sums, arguments.parts);
               });
 }
 
-// a b as (b^T a^T)^T.
+}  // namespace
+
 Product exchanged(const Product& p) {
   Product out = p;
   std::swap(out.m, out.n);
@@ -186,7 +175,23 @@ Product exchanged(const Product& p) {
   return out;
 }
 
-}  // namespace
+void gemm_add_parts(Gpu& gpu, const Product& p, const float* sums, int64_t parts) {
+  ThinSumArgs sum{};
+  sum.sums = sums;
+  sum.y = p.c;
+  sum.rows = static_cast<uint32_t>(p.m);
+  sum.columns = static_cast<uint32_t>(p.n);
+  sum.parts = static_cast<uint32_t>(parts);
+  sum.y_type = element_of(p.c_type);
+  sum.y_row = p.c_row;
+  sum.y_column = p.c_column;
+  sum.count = static_cast<uint32_t>(p.batch.count * p.m * p.n);
+  const Walk<3> walk = walk_of(p.batch);
+  sum.batch.rank = walk.rank;
+  std::copy(std::begin(walk.dims), std::end(walk.dims), sum.batch.dims);
+  std::copy(std::begin(walk.strides[2]), std::end(walk.strides[2]), sum.batch.strides[0]);
+  gpu.launch(thin_sum_kernel.get(gpu, 0), {{blocks_for(sum.count, kMapThreads), 1, 1}, kMapThreads, 0}, sum);
+}
 
 Element element_of(DType dtype) {
   switch (dtype) {
@@ -212,15 +217,14 @@ Element element_of(DType dtype) {
   }
 }
 
-GemmGrid gemm_grid(int64_t m, int64_t n, const GemmTile& tile) {
+GemmGrid gemm_grid(int64_t m, int64_t n, const GemmTile& tile, uint32_t band) {
   GemmGrid grid{};
   grid.down = blocks_for(m, tile.rows);
   grid.across = blocks_for(n, tile.columns);
   if (tiles_of(grid) > kMostBlocks)
     fail(ErrorKind::TooLarge, "matmul", m, " by ", n, " results in one product");
   grid.tiles = divisor_of(static_cast<uint32_t>(tiles_of(grid)));
-  grid.band =
-      divisor_of(static_cast<uint32_t>(std::min<int64_t>(int64_t{kGemmBand} * grid.across, kMostBlocks)));
+  grid.band = divisor_of(static_cast<uint32_t>(std::min<int64_t>(int64_t{band} * grid.across, kMostBlocks)));
   return grid;
 }
 
@@ -232,13 +236,52 @@ void gemm(Gpu& gpu, Backend& backend, const Product& p, const char* operation) {
   if (std::max({p.m, p.n, p.k}) > kMostSize)
     fail(ErrorKind::TooLarge, operation, p.m, " by ", p.k, " times ", p.k, " by ", p.n,
          ": a side is 2^31 or longer");
+  if (gemm_hopper(gpu, backend, p)) return;
   if (is_thin(p)) return thin(gpu, backend, p);
   const Product other = exchanged(p);
   if (is_thin(other)) return thin(gpu, backend, other);
   tiled(gpu, p);
 }
 
-void GpuBackend::matmul(const Operand& a, const Operand& b, const Target& out) {
+namespace {
+
+// An operand whose matrices the copy engine can see: itself, or a copy with aligned rows for the length of a
+// call.
+class AlignedRows {
+ public:
+  AlignedRows(Backend& backend, const Operand& x) : operand_(x) {
+    const Layout& from = *x.layout;
+    const int rank = from.rank();
+    const int64_t line = 16 / bytes_of(x.dtype);
+    bool seen = reinterpret_cast<uintptr_t>(x.data()) % 16 == 0, repeats = false;
+    for (int axis = 0; axis < rank - 2; ++axis) {
+      if (from.dim(axis) == 1) continue;
+      seen = seen && from.stride(axis) % line == 0;
+      repeats = repeats || from.stride(axis) == 0;
+    }
+    const int64_t row = from.stride(rank - 2), column = from.stride(rank - 1);
+    seen = seen && ((column == 1 && row % line == 0) || (row == 1 && column % line == 0));
+    if (seen || repeats) return;
+    std::vector<int64_t> strides(static_cast<size_t>(rank), 1);
+    int64_t next = ceil_div(from.dim(rank - 1), line) * line;
+    for (int axis = rank - 2; axis >= 0; --axis) {
+      strides[static_cast<size_t>(axis)] = next;
+      next *= from.dim(axis);
+    }
+    layout_ = Layout(from.shape(), strides, 0);
+    storage_ = backend.allocate(static_cast<size_t>(next * bytes_of(x.dtype)));
+    backend.copy(x, {storage_.get(), &layout_, x.dtype});
+    operand_ = {storage_.get(), &layout_, x.dtype};
+  }
+  const Operand& operand() const { return operand_; }
+
+ private:
+  detail::Ref<Storage> storage_;
+  Layout layout_;
+  Operand operand_;
+};
+
+Product product_of(const Operand& a, const Operand& b, const Target& out) {
   const Layout &left = *a.layout, &right = *b.layout, &result = *out.layout;
   const int row = result.rank() - 2, column = row + 1;
   const auto batch = [row](const Layout& layout) {
@@ -246,23 +289,32 @@ void GpuBackend::matmul(const Operand& a, const Operand& b, const Target& out) {
                   layout.strides().first(static_cast<size_t>(row)), 0);
   };
   const Layout a_batch = batch(left), b_batch = batch(right), c_batch = batch(result);
-  const Product product{left.dim(row),
-                        right.dim(column),
-                        left.dim(column),
-                        a.dtype,
-                        b.dtype,
-                        out.dtype,
-                        a.data(),
-                        b.data(),
-                        out.data(),
-                        left.stride(row),
-                        left.stride(column),
-                        right.stride(row),
-                        right.stride(column),
-                        result.stride(row),
-                        result.stride(column),
-                        Nest<3>({&a_batch, &b_batch, &c_batch})};
-  gemm(gpu_, *this, product, "matmul");
+  return Product{left.dim(row),
+                 right.dim(column),
+                 left.dim(column),
+                 a.dtype,
+                 b.dtype,
+                 out.dtype,
+                 a.data(),
+                 b.data(),
+                 out.data(),
+                 left.stride(row),
+                 left.stride(column),
+                 right.stride(row),
+                 right.stride(column),
+                 result.stride(row),
+                 result.stride(column),
+                 Nest<3>({&a_batch, &b_batch, &c_batch})};
+}
+
+}  // namespace
+
+void GpuBackend::matmul(const Operand& a, const Operand& b, const Target& out) {
+  const Product product = product_of(a, b, out);
+  if (std::min(product.m, product.n) <= kThinRows || !hopper_takes(gpu_, product))
+    return gemm(gpu_, *this, product, "matmul");
+  const AlignedRows left(*this, a), right(*this, b);
+  gemm(gpu_, *this, product_of(left.operand(), right.operand(), out), "matmul");
 }
 
 }  // namespace beeswax::gpu

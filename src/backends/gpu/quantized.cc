@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Quantized weights: conversions and products. A product first turns the activations into bytes; the weights
 // are read as they lie in memory.
+#include "backends/gpu/gemm.h"
 #include "backends/gpu/launch.h"
 #include "beeswax/qtensor_type.h"
 #include "kernels/quantized_args.h"
@@ -48,6 +49,28 @@ int64_t blocks_together(QuantType type) {
   }
 }
 
+// Where matrix units are that fast, many rows are worth weights as bf16 in memory, some columns of the result
+// at a time. Rounding both sides to bf16 costs no more than rounding activations to bytes does: 2^-8 of each
+// term.
+constexpr int64_t kWidenFrom = 32;                      // rows
+constexpr int64_t kWidenWeights = int64_t{1} << 22;     // elements of a weight
+constexpr int64_t kWidenedElements = int64_t{1} << 27;  // of weights at once
+
+void dequantize_blocks(Gpu& gpu, QuantType type, const std::byte* blocks, std::byte* to, DType dtype,
+                       int64_t count) {
+  const QuantTraits& traits = quant_traits(type);
+  const Kernel& kernel = dequantize_kernels.get(gpu, static_cast<size_t>(type));
+  DequantizeArgs arguments{};
+  arguments.dtype = float_dtype(dtype);
+  for (int64_t first = 0; first < count; first += kMostElements) {
+    const int64_t threads = std::min(kMostElements, count - first) / kDequantizeElements;
+    arguments.blocks = blocks + first / traits.block_elements * traits.block_bytes;
+    arguments.y = at(to, first, dtype);
+    arguments.count = static_cast<uint32_t>(threads);
+    gpu.launch(kernel, {{blocks_for(threads, kQuantThreads), 1, 1}, kQuantThreads, 0}, arguments);
+  }
+}
+
 }  // namespace
 
 void GpuBackend::quantize(QuantType type, const Operand& x, std::span<const float> importance,
@@ -71,22 +94,45 @@ void GpuBackend::quantize(QuantType type, const Operand& x, std::span<const floa
 }
 
 void GpuBackend::dequantize(QuantType type, const Storage& blocks, const Target& out) {
+  dequantize_blocks(gpu_, type, blocks.data(), out.data(), out.dtype, out.layout->shape().elem_count());
+}
+
+bool GpuBackend::widened_matmul(QuantType type, const Operand& x, const Storage& blocks, const Target& out) {
+  const Shape& shape = x.layout->shape();
+  const int64_t k = shape[shape.rank() - 1], m = shape.elem_count() / k;
+  const Shape& out_shape = out.layout->shape();
+  const int64_t n = out_shape[out_shape.rank() - 1];
   const QuantTraits& traits = quant_traits(type);
-  const int64_t count = out.layout->shape().elem_count();
-  const Kernel& kernel = dequantize_kernels.get(gpu_, static_cast<size_t>(type));
-  DequantizeArgs arguments{};
-  arguments.dtype = float_dtype(out.dtype);
-  for (int64_t first = 0; first < count; first += kMostElements) {
-    const int64_t threads = std::min(kMostElements, count - first) / kDequantizeElements;
-    arguments.blocks = blocks.data() + first / traits.block_elements * traits.block_bytes;
-    arguments.y = at(out.data(), first, out.dtype);
-    arguments.count = static_cast<uint32_t>(threads);
-    gpu_.launch(kernel, {{blocks_for(threads, kQuantThreads), 1, 1}, kQuantThreads, 0}, arguments);
+  const int64_t columns = std::min(n, std::max<int64_t>(kWidenedElements / k / 256 * 256, 256));
+  const Layout alone;
+  Product product{
+      m,       columns, k, DType::BF16, DType::BF16, out.dtype, x.data(), nullptr,
+      nullptr, k,       1, 1,           k,           n,         1,        Nest<3>({&alone, &alone, &alone})};
+  if (m < kWidenFrom || n * k < kWidenWeights || (out.dtype != DType::F32 && out.dtype != DType::BF16) ||
+      !hopper_takes(gpu_, product))
+    return false;
+  detail::Ref<Storage> narrow;
+  if (x.dtype != DType::BF16) {
+    const Layout dense(shape);
+    narrow = scratch(static_cast<size_t>(m * k) * sizeof(uint16_t));
+    cast(x, {narrow.get(), &dense, DType::BF16});
+    product.a = narrow->data();
   }
+  const detail::Ref<Storage> weights = scratch(static_cast<size_t>(columns * k) * sizeof(uint16_t));
+  product.b = weights->data();
+  for (int64_t first = 0; first < n; first += columns) {
+    product.n = std::min(columns, n - first);
+    dequantize_blocks(gpu_, type, blocks.data() + first * k / traits.block_elements * traits.block_bytes,
+                      weights->data(), DType::BF16, product.n * k);
+    product.c = at(out.data(), first, out.dtype);
+    gemm(gpu_, *this, product, "quantized_matmul");
+  }
+  return true;
 }
 
 void GpuBackend::quantized_matmul(QuantType type, const Operand& x, const Storage& blocks,
                                   const Target& out) {
+  if (widened_matmul(type, x, blocks, out)) return;
   const Shape& shape = x.layout->shape();
   const int64_t k = shape[shape.rank() - 1], m = shape.elem_count() / k;
   const Shape& out_shape = out.layout->shape();

@@ -146,6 +146,7 @@ struct Calls {
                                                       shape.shared_bytes, stream, nullptr, extra));
   }
 
+  static Result make_tensor_map(const gpu::TensorView&, void*) { return kMissing; }
   static Result begin_capture(StreamHandle stream) {
     constexpr int kThreadLocal = 1;
     const auto call = api<which>.hipStreamBeginCapture;
@@ -205,8 +206,10 @@ gpu::DriverState open(const std::vector<std::string>& names, std::string_view pr
     return state;
   }
   if (const int error = hip.hipInit(0); error != 0) {
-    state.reason =
-        join_text(library.name(), " finds no usable AMD GPU: hipInit says ", Calls<which>::error_text(error));
+    // Without a card releases say hipErrorNoDevice or hipErrorInvalidDevice.
+    const bool none = error == 100 || error == 101;
+    state.reason = join_text(library.name(), none ? " finds no device" : " finds no usable AMD GPU",
+                             ": hipInit says ", Calls<which>::error_text(error));
     return state;
   }
   static gpu::Driver driver = {

@@ -1,0 +1,57 @@
+// SPDX-License-Identifier: Apache-2.0
+// Matrix products on Hopper, whose operands the copy engine brings: what their kernels are called with, and
+// their tiles.
+#pragma once
+
+#include "kernels/gemm_args.h"
+
+namespace beeswax::gpu {
+
+/// What the copy engine knows of a tensor in memory (CUtensorMap).
+struct alignas(64) TensorMap {
+  uint64_t words[16];
+};
+
+inline constexpr int kWgmmaRows = 128;     // of a tile: 64 for each of two warpgroups
+inline constexpr int kWgmmaStep = 64;      // of k: 128 bytes, the widest swizzle
+inline constexpr int kWgmmaThreads = 384;  // two warpgroups that multiply, one that loads
+inline constexpr uint32_t kWgmmaBand = 16;
+/// A tile's columns, and how many steps of k are on their way to it.
+struct WgmmaTile {
+  int columns, stages;
+};
+inline constexpr WgmmaTile kWgmmaTiles[] = {{256, 4}, {128, 6}, {64, 8}, {16, 10}};
+/// Results on their way out: two buffers of 64 rows by 64 columns for each warpgroup.
+inline constexpr int kWgmmaOut = 2 * 2 * 64 * 64 * 2;
+/// Shared memory of a block: the stages, what goes out, the barriers, and room to align them.
+constexpr int wgmma_shared(const WgmmaTile& tile) {
+  return tile.stages * (kWgmmaRows + tile.columns) * kWgmmaStep * 2 + (tile.columns >= 64 ? kWgmmaOut : 0) +
+         tile.stages * 16 + 1024;
+}
+
+// Products of f32 without matrix units: a block's tile, `across` of its threads side by side.
+inline constexpr int kLinesRows = 128, kLinesColumns = 128;
+inline constexpr int kLinesStep = 32;  // of k: 128 bytes
+inline constexpr int kLinesThreads = 256, kLinesAcross = 16;
+inline constexpr int kLinesStages = 3;
+inline constexpr int kLinesShared =
+    kLinesStages * ((kLinesRows + kLinesColumns) * kLinesStep * 4 + 16) + 1024;
+
+/// c[i, j] = sum over p of a[i, p] b[p, j] for a batch of matrices; a and b are both f16 or both bf16. Blocks
+/// take tiles block(), block() + blocks, ... of every part of k of every matrix.
+struct HopperArgs {
+  TensorMap a, b;  // (k, rows, matrix), or (rows, k, matrix) where the rows are dense
+  TensorMap c;     // (columns, rows, matrix); unused where c_row or sums says where results go
+  void* c_data;
+  float* sums;  // of the parts, [matrix][part][m][n]; or null
+  int64_t c_row, c_column, c_batch;
+  uint32_t m, n, steps, parts, part_steps;  // steps: of k, in all and in a part
+  uint32_t a_batch, b_batch;                // 1, or 0 where one matrix serves the whole batch
+  uint32_t through_map;                     // whether c goes out by c's map
+  uint32_t c_wide;                          // whether c is f32
+  uint32_t blocks, work;                    // blocks launched; tiles times parts times matrices
+  GemmGrid grid;                            // its tiles: of one matrix
+  Divisor part;                             // number of parts
+};
+
+}  // namespace beeswax::gpu
