@@ -283,7 +283,10 @@ std::string footer() {
 void add_bench(CLI::App& app) {
   CLI::App* command = app.add_subcommand("bench", "Measure speed");
   command->require_subcommand(1);
-  command->footer("\nExamples:\n  beeswax bench model --arch llama-1b --type q4_0\n");
+  command->footer(
+      "\nExamples:\n  beeswax bench model --arch llama-1b --type q4_0\n"
+      "  beeswax bench ops --device emu:gfx1100 --counters --filter softmax\n");
+  add_bench_ops(*command);
   CLI::App* model = command->add_subcommand("model", "Measure the prefill and decode speed of a model");
   const auto o = std::make_shared<BenchOptions>();
   model->add_option("model", o->model, "A GGUF file");

@@ -13,6 +13,8 @@ void add_quantize(CLI::App& app);
 void add_run(CLI::App& app);
 void add_demo(CLI::App& app);
 
+/// Part of `bench`.
+void add_bench_ops(CLI::App& bench);
 /// Part of the demo: the model in the box at work.
 void show_model();
 

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Checks that the CPU loops compiled for AVX2 and AVX-512 hand no code to the rest of the program.
+"""Checks that what is compiled for AVX2 and AVX-512 hands no code to the rest of the program.
 
 The linker keeps one copy of a weak (comdat) symbol. If the object of a high level defines one that a plain
 object also uses, plain machines may end up running its instructions. So an object of level L may define no
@@ -17,20 +17,24 @@ WEAK = set("WVu")        # defined weak function, weak object, unique global
 GLOBAL = set("TDBRGSCAi")  # defined elsewhere than in a weak section
 
 
-def problems_of(nm, level, path):
+def problems_of(nm, level, path, namespace="beeswax::cpu"):
     """(number of symbols defined, list of problems) of one object file."""
     text = subprocess.run([nm, "--defined-only", path], check=True, capture_output=True, text=True).stdout
     names = subprocess.run(["c++filt"], input=text, check=True, capture_output=True, text=True).stdout
-    inside = f"_ZN7beeswax3cpu{len('isa_' + level)}isa_{level}"
+    inside = "_ZN" + "".join(f"{len(part)}{part}" for part in (*namespace.split("::"), "isa_" + level))
     problems, count = [], 0
     for line, readable in zip(text.splitlines(), names.splitlines()):
         parts = line.split()
         if len(parts) < 3:
             continue
         kind, symbol = parts[-2], parts[-1]
+        if symbol.startswith("DW.ref."):
+            continue  # a pointer that exception tables use: no code
         count += 1
         shown = readable.split(None, 2)[2]
-        if kind in WEAK:
+        if symbol.startswith("_GLOBAL__sub_I"):
+            problems.append(f"{path}: runs at the program's start, on every machine: {shown}")
+        elif kind in WEAK:
             problems.append(f"{path}: weak symbol ({kind}) {shown}")
         elif kind in GLOBAL and not symbol.startswith((inside, inside.replace("_ZN", "_ZNK"))):
             problems.append(f"{path}: global symbol ({kind}) outside isa_{level}: {shown}")
@@ -40,6 +44,7 @@ def problems_of(nm, level, path):
 def main():
     parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
     parser.add_argument("--nm", default="nm")
+    parser.add_argument("--namespace", default="beeswax::cpu")
     parser.add_argument("levels", nargs="+", metavar="LEVEL=OBJECT;...")
     args = parser.parse_args()
     files, symbols, problems = 0, 0, []
@@ -47,7 +52,7 @@ def main():
         level, objects = group.split("=", 1)
         for path in filter(None, objects.split(";")):
             files += 1
-            count, found = problems_of(args.nm, level, path)
+            count, found = problems_of(args.nm, level, path, args.namespace)
             symbols += count
             problems += found
     for problem in problems:

@@ -20,10 +20,16 @@ FLAGS = ["-std=c++20", "-fsyntax-only", "-Wall", "-Wextra", "-Wpedantic", "-Wcon
          "-ffp-contract=off", "-fwrapv", "-DBW_ISA=isa_base", "-DBW_ISA_base=1", "-Isrc", "-Iinclude"]
 
 
-# Headers that only GPU kernels include are read by the compiler of kernels; what they share with the host is not.
-KERNEL_COMPILER = ["clang++-19", "-x", "hip", "--cuda-device-only", "--offload-arch=gfx1100", "-nogpuinc", "-nogpulib",
-                   "-std=c++20", "-fsyntax-only", "-Wall", "-Wextra", "-Werror", "-Wno-bitwise-conditional-parentheses",
-                   "-Wno-bitwise-instead-of-logical", "-ffp-contract=off", "-Isrc", "-Iinclude"]
+# Headers that only GPU kernels include are read by the compiler of kernels, for a chip of each vendor; what they
+# share with the host is not.
+KERNEL_FLAGS = ["--cuda-device-only", "-std=c++20", "-fsyntax-only", "-Wall", "-Wextra", "-Werror",
+                "-Wno-bitwise-conditional-parentheses", "-Wno-bitwise-instead-of-logical", "-Wno-unknown-cuda-version",
+                "-ffp-contract=off", "-Isrc", "-Iinclude"]
+KERNEL_COMPILERS = [
+    ["clang++-19", "-x", "hip", "--offload-arch=gfx1100", "-nogpuinc", "-nogpulib", *KERNEL_FLAGS],
+    ["clang++-19", "-x", "cuda", "--cuda-gpu-arch=sm_90a", "--cuda-feature=+ptx80", "-nocudainc", "-nocudalib",
+     *KERNEL_FLAGS],
+]
 
 
 def is_for_kernels(header):
@@ -52,24 +58,25 @@ def state_of(root, base, paths):
 
 def compile_alone(root, compiler, header):
     """(the files of ours it read, the compiler's complaint or "")."""
-    with tempfile.TemporaryDirectory() as scratch:
-        depends = os.path.join(scratch, "depends")
-        # Through a one-line source: a header given as the main file warns about #pragma once.
-        command = KERNEL_COMPILER if is_for_kernels(header) else [compiler, *FLAGS, "-x", "c++"]
-        run = subprocess.run([*command, "-MD", "-MF", depends, "-MT", "x", "-"], cwd=root,
-                             input=f'#include "{header}"\n', capture_output=True, text=True)
-        if run.returncode != 0:
-            return [], run.stderr
-        with open(depends, encoding="utf-8") as file:
-            read = file.read().replace("\\\n", " ").split()[1:]
-    ours = {os.path.normpath(path).replace(os.sep, "/") for path in read if not os.path.isabs(path) and path != "-"}
+    ours = set()
+    for command in KERNEL_COMPILERS if is_for_kernels(header) else [[compiler, *FLAGS, "-x", "c++"]]:
+        with tempfile.TemporaryDirectory() as scratch:
+            depends = os.path.join(scratch, "depends")
+            # Through a one-line source: a header given as the main file warns about #pragma once.
+            run = subprocess.run([*command, "-MD", "-MF", depends, "-MT", "x", "-"], cwd=root,
+                                 input=f'#include "{header}"\n', capture_output=True, text=True)
+            if run.returncode != 0:
+                return [], run.stderr
+            with open(depends, encoding="utf-8") as file:
+                read = file.read().replace("\\\n", " ").split()[1:]
+        ours |= {os.path.normpath(path).replace(os.sep, "/") for path in read if not os.path.isabs(path) and path != "-"}
     return sorted(ours), ""
 
 
 def check(root, compiler, cache_file, jobs):
     """(number of headers, number compiled now, {header: complaint})."""
     version = subprocess.run([compiler, "--version"], check=True, capture_output=True, text=True).stdout
-    base = version.split("\n")[0] + " ".join(FLAGS)
+    base = version.split("\n")[0] + " ".join(FLAGS + KERNEL_FLAGS)
     try:
         with open(cache_file, encoding="utf-8") as file:
             cache = json.load(file)

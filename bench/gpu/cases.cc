@@ -7,8 +7,6 @@
 namespace beeswax::bench {
 namespace {
 
-constexpr int64_t kElements = 64 << 20;
-
 Tensor normal(const Shape& shape, DType dtype, const Device& device) {
   return Tensor::randn(shape, DType::F32, Device::cpu()).to_device(device).to_dtype(dtype);
 }
@@ -37,16 +35,26 @@ double bytes_of(DType dtype, double elements) {
 
 using Body = std::function<Tensor()>;
 
-GpuCase unary(std::string name, DType dtype, Tensor (Tensor::*method)() const) {
-  return {std::move(name), 2 * bytes_of(dtype, kElements), 0, [=](const Device& device) -> Body {
-            const Tensor x = large({kElements}, dtype, device);
+// 64M, 1024K, 512
+std::string count_text(int64_t count) {
+  constexpr int64_t kMega = 1 << 20, kKilo = 1 << 10;
+  if (count % kMega == 0 && count > kMega) return std::to_string(count / kMega) + "M";
+  if (count % kKilo == 0 && count >= 16 * kKilo) return std::to_string(count / kKilo) + "K";
+  return std::to_string(count);
+}
+
+GpuCase unary(const char* name, DType dtype, int64_t elements, Tensor (Tensor::*method)() const) {
+  return {join_text(name, " ", dtype_name(dtype), " ", count_text(elements)),
+          2 * bytes_of(dtype, static_cast<double>(elements)), 0, [=](const Device& device) -> Body {
+            const Tensor x = large({elements}, dtype, device);
             return [=] { return (x.*method)(); };
           }};
 }
 
-GpuCase over_rows(std::string name, DType dtype, int64_t rows, int64_t columns, double passes,
-                  std::function<Tensor(const Tensor&)> operation) {
-  return {std::move(name), passes * bytes_of(dtype, static_cast<double>(rows * columns)), 0,
+GpuCase over_rows(const char* name, DType dtype, int64_t rows, int64_t columns, double passes,
+                  std::function<Tensor(const Tensor&)> operation, const char* suffix = "") {
+  return {join_text(name, " ", dtype_name(dtype), " ", rows, "x", columns, suffix),
+          passes * bytes_of(dtype, static_cast<double>(rows * columns)), 0,
           [=, operation = std::move(operation)](const Device& device) -> Body {
             const Tensor x = large({rows, columns}, dtype, device);
             return [=] { return operation(x); };
@@ -82,115 +90,140 @@ GpuCase quantized(QuantType type, int64_t m, int64_t n, int64_t k) {
 
 }  // namespace
 
-std::vector<GpuCase> gpu_cases() {
+std::vector<GpuCase> gpu_cases(Sizes sizes) {
+  const bool is_large = sizes == Sizes::Large;
+  const auto either = [is_large](int64_t large_size, int64_t small_size) {
+    return is_large ? large_size : small_size;
+  };
+  const int64_t n = either(64 << 20, 1 << 18), side = either(8192, 512), rows = either(16384, 64),
+                select_rows = either(65536, 256), images = either(64, 1);
+  const auto elements = static_cast<double>(n), row_elements = static_cast<double>(rows) * 4096;
   std::vector<GpuCase> out = {
-      unary("exp f32 64M", DType::F32, &Tensor::exp),
-      unary("exp f16 64M", DType::F16, &Tensor::exp),
-      unary("silu f16 64M", DType::F16, &Tensor::silu),
-      unary("gelu bf16 64M", DType::BF16, &Tensor::gelu),
-      unary("neg f32 64M", DType::F32, &Tensor::neg),
-      unary("sin f32 64M", DType::F32, &Tensor::sin),
-      {"copy f32 8192x8192 transposed", 2 * bytes_of(DType::F32, kElements), 0,
-       [](const Device& d) -> Body {
-         const Tensor x = large({8192, 8192}, DType::F32, d).t();
+      unary("exp", DType::F32, n, &Tensor::exp),
+      unary("exp", DType::F16, n, &Tensor::exp),
+      unary("silu", DType::F16, n, &Tensor::silu),
+      unary("gelu", DType::BF16, n, &Tensor::gelu),
+      unary("neg", DType::F32, n, &Tensor::neg),
+      unary("sin", DType::F32, n, &Tensor::sin),
+      {join_text("copy f32 ", side, "x", side, " transposed"),
+       2 * bytes_of(DType::F32, static_cast<double>(side * side)), 0,
+       [=](const Device& d) -> Body {
+         const Tensor x = large({side, side}, DType::F32, d).t();
          return [=] { return x.contiguous(); };
        }},
-      {"copy f16 8192x8192 transposed", 2 * bytes_of(DType::F16, kElements), 0,
-       [](const Device& d) -> Body {
-         const Tensor x = large({8192, 8192}, DType::F16, d).t();
+      {join_text("copy f16 ", side, "x", side, " transposed"),
+       2 * bytes_of(DType::F16, static_cast<double>(side * side)), 0,
+       [=](const Device& d) -> Body {
+         const Tensor x = large({side, side}, DType::F16, d).t();
          return [=] { return x.contiguous(); };
        }},
-      {"affine f32 64M", 2 * bytes_of(DType::F32, kElements), 0,
-       [](const Device& d) -> Body {
-         const Tensor x = large({kElements}, DType::F32, d);
+      {"affine f32 " + count_text(n), 2 * bytes_of(DType::F32, elements), 0,
+       [=](const Device& d) -> Body {
+         const Tensor x = large({n}, DType::F32, d);
          return [=] { return x.affine(2.0, 1.0); };
        }},
-      {"add f32 64M", 3 * bytes_of(DType::F32, kElements), 0,
-       [](const Device& d) -> Body {
-         const Tensor x = large({kElements}, DType::F32, d), y = large({kElements}, DType::F32, d);
+      {"add f32 " + count_text(n), 3 * bytes_of(DType::F32, elements), 0,
+       [=](const Device& d) -> Body {
+         const Tensor x = large({n}, DType::F32, d), y = large({n}, DType::F32, d);
          return [=] { return x.add(y); };
        }},
-      {"mul bf16 64M", 3 * bytes_of(DType::BF16, kElements), 0,
-       [](const Device& d) -> Body {
-         const Tensor x = large({kElements}, DType::BF16, d), y = large({kElements}, DType::BF16, d);
+      {"mul bf16 " + count_text(n), 3 * bytes_of(DType::BF16, elements), 0,
+       [=](const Device& d) -> Body {
+         const Tensor x = large({n}, DType::BF16, d), y = large({n}, DType::BF16, d);
          return [=] { return x.mul(y); };
        }},
-      {"add f32 8192x8192 + row", 2 * bytes_of(DType::F32, kElements), 0,
-       [](const Device& d) -> Body {
-         const Tensor x = large({8192, 8192}, DType::F32, d), row = normal({8192}, DType::F32, d);
+      {join_text("add f32 ", side, "x", side, " + row"),
+       2 * bytes_of(DType::F32, static_cast<double>(side * side)), 0,
+       [=](const Device& d) -> Body {
+         const Tensor x = large({side, side}, DType::F32, d), row = normal({side}, DType::F32, d);
          return [=] { return x.add(row); };
        }},
-      {"cast f32 f16 64M", 1.5 * bytes_of(DType::F32, kElements), 0,
-       [](const Device& d) -> Body {
-         const Tensor x = large({kElements}, DType::F32, d);
+      {"cast f32 f16 " + count_text(n), 1.5 * bytes_of(DType::F32, elements), 0,
+       [=](const Device& d) -> Body {
+         const Tensor x = large({n}, DType::F32, d);
          return [=] { return x.to_dtype(DType::F16); };
        }},
-      {"cast bf16 f32 64M", 1.5 * bytes_of(DType::F32, kElements), 0,
-       [](const Device& d) -> Body {
-         const Tensor x = large({kElements}, DType::BF16, d);
+      {"cast bf16 f32 " + count_text(n), 1.5 * bytes_of(DType::F32, elements), 0,
+       [=](const Device& d) -> Body {
+         const Tensor x = large({n}, DType::BF16, d);
          return [=] { return x.to_dtype(DType::F32); };
        }},
-      {"where u8 f32 64M", bytes_of(DType::F32, 3 * kElements) + kElements, 0,
-       [](const Device& d) -> Body {
-         const Tensor x = large({kElements}, DType::F32, d), y = large({kElements}, DType::F32, d);
+      {"where u8 f32 " + count_text(n), bytes_of(DType::F32, 3 * elements) + elements, 0,
+       [=](const Device& d) -> Body {
+         const Tensor x = large({n}, DType::F32, d), y = large({n}, DType::F32, d);
          const Tensor c = x.gt(0.0);
          return [=] { return c.where_cond(x, y); };
        }},
-      {"index_select f32 64K rows of 1024", 2 * bytes_of(DType::F32, kElements), 0,
-       [](const Device& d) -> Body {
-         const Tensor x = large({65536, 1024}, DType::F32, d), ids = ids_below(65536, {65536}, d);
+      {join_text("index_select f32 ", count_text(select_rows), " rows of 1024"),
+       2 * bytes_of(DType::F32, static_cast<double>(select_rows) * 1024), 0,
+       [=](const Device& d) -> Body {
+         const Tensor x = large({select_rows, 1024}, DType::F32, d),
+                      ids = ids_below(select_rows, {select_rows}, d);
          return [=] { return x.index_select(ids, 0); };
        }},
-      {"gather f32 16384x2048 last", 3 * bytes_of(DType::F32, 16384.0 * 2048), 0,
-       [](const Device& d) -> Body {
-         const Tensor x = large({16384, 2048}, DType::F32, d), ids = ids_below(2048, {16384, 2048}, d);
+      {join_text("gather f32 ", rows, "x2048 last"), 3 * bytes_of(DType::F32, row_elements / 2), 0,
+       [=](const Device& d) -> Body {
+         const Tensor x = large({rows, 2048}, DType::F32, d), ids = ids_below(2048, {rows, 2048}, d);
          return [=] { return x.gather(ids, 1); };
        }},
-      {"index_add f32 dim 0", 3 * bytes_of(DType::F32, 16384.0 * 1024), 0,
-       [](const Device& d) -> Body {
-         const Tensor x = large({16384, 1024}, DType::F32, d), y = large({16384, 1024}, DType::F32, d);
-         const Tensor ids = ids_below(16384, {16384}, d);
+      {"index_add f32 dim 0", 3 * bytes_of(DType::F32, row_elements / 4), 0,
+       [=](const Device& d) -> Body {
+         const Tensor x = large({rows, 1024}, DType::F32, d), y = large({rows, 1024}, DType::F32, d);
+         const Tensor ids = ids_below(rows, {rows}, d);
          return [=] { return x.index_add(ids, y, 0); };
        }},
-      over_rows("sum f32 16384x4096", DType::F32, 16384, 4096, 1, [](const Tensor& x) { return x.sum(-1); }),
-      over_rows("sum f16 16384x4096", DType::F16, 16384, 4096, 1, [](const Tensor& x) { return x.sum(-1); }),
-      over_rows("sum f32 16384x4096 dim 0", DType::F32, 16384, 4096, 1,
-                [](const Tensor& x) { return x.sum(0); }),
-      over_rows("sum f32 one row of 16M", DType::F32, 1, 16 << 20, 1,
-                [](const Tensor& x) { return x.sum(-1); }),
-      over_rows("argmax f32 16384x4096", DType::F32, 16384, 4096, 1,
-                [](const Tensor& x) { return x.argmax(-1); }),
-      over_rows("softmax f32 16384x4096", DType::F32, 16384, 4096, 2,
+      over_rows("sum", DType::F32, rows, 4096, 1, [](const Tensor& x) { return x.sum(-1); }),
+      over_rows("sum", DType::F16, rows, 4096, 1, [](const Tensor& x) { return x.sum(-1); }),
+      over_rows(
+          "sum", DType::F32, rows, 4096, 1, [](const Tensor& x) { return x.sum(0); }, " dim 0"),
+      {"sum f32 one row of " + count_text(n / 4), bytes_of(DType::F32, elements / 4), 0,
+       [=](const Device& d) -> Body {
+         const Tensor x = large({1, n / 4}, DType::F32, d);
+         return [=] { return x.sum(-1); };
+       }},
+      over_rows("argmax", DType::F32, rows, 4096, 1, [](const Tensor& x) { return x.argmax(-1); }),
+      over_rows("softmax", DType::F32, rows, 4096, 2, [](const Tensor& x) { return x.softmax(-1); }),
+      over_rows("softmax", DType::F16, either(2048, 8), 32768, 2,
                 [](const Tensor& x) { return x.softmax(-1); }),
-      over_rows("softmax f16 2048x32768", DType::F16, 2048, 32768, 2,
-                [](const Tensor& x) { return x.softmax(-1); }),
-      {"rmsnorm f16 16384x4096", 2 * bytes_of(DType::F16, kElements), 0,
-       [](const Device& d) -> Body {
-         const Tensor x = large({16384, 4096}, DType::F16, d), w = normal({4096}, DType::F16, d);
+      {join_text("rmsnorm f16 ", rows, "x4096"), 2 * bytes_of(DType::F16, row_elements), 0,
+       [=](const Device& d) -> Body {
+         const Tensor x = large({rows, 4096}, DType::F16, d), w = normal({4096}, DType::F16, d);
          return [=] { return x.rms_norm(w, 1e-5); };
        }},
-      {"layernorm f32 16384x4096", 2 * bytes_of(DType::F32, kElements), 0,
-       [](const Device& d) -> Body {
-         const Tensor x = large({16384, 4096}, DType::F32, d), w = normal({4096}, DType::F32, d);
+      {join_text("layernorm f32 ", rows, "x4096"), 2 * bytes_of(DType::F32, row_elements), 0,
+       [=](const Device& d) -> Body {
+         const Tensor x = large({rows, 4096}, DType::F32, d), w = normal({4096}, DType::F32, d);
          const Tensor b = normal({4096}, DType::F32, d);
          return [=] { return x.layer_norm(w, b, 1e-5); };
        }},
-      over_rows("argsort f32 16384x1024", DType::F32, 16384, 1024, 2,
-                [](const Tensor& x) { return x.arg_sort(-1); }),
-      over_rows("cumsum f32 16384x4096", DType::F32, 16384, 4096, 2,
-                [](const Tensor& x) { return x.cumsum(1); }),
-      {"max_pool2d f32 2x2 64x64x112x112", 1.25 * bytes_of(DType::F32, 64.0 * 64 * 112 * 112), 0,
-       [](const Device& d) -> Body {
-         const Tensor x = normal({64, 64, 112, 112}, DType::F32, d);
+      over_rows("argsort", DType::F32, rows, 1024, 2, [](const Tensor& x) { return x.arg_sort(-1); }),
+      over_rows("cumsum", DType::F32, rows, 4096, 2, [](const Tensor& x) { return x.cumsum(1); }),
+      {join_text("max_pool2d f32 2x2 ", images, "x64x112x112"),
+       1.25 * bytes_of(DType::F32, static_cast<double>(images) * 64 * 112 * 112), 0,
+       [=](const Device& d) -> Body {
+         const Tensor x = normal({images, 64, 112, 112}, DType::F32, d);
          return [=] { return x.max_pool2d(2); };
        }},
   };
+  const int64_t out_features = either(14336, 1024), in_features = either(4096, 1024);
   for (const DType dtype : {DType::F16, DType::BF16, DType::F32}) {
-    for (const int64_t n : {4096, 8192}) out.push_back(product(dtype, n, n, n));
-    for (const int64_t m : {1, 8, 64, 512}) out.push_back(product(dtype, m, 14336, 4096));
+    for (const int64_t square : {either(4096, 128), either(8192, 256)})
+      out.push_back(product(dtype, square, square, square));
+    for (const int64_t m : {int64_t{1}, int64_t{8}, int64_t{64}, either(512, 128)})
+      out.push_back(product(dtype, m, out_features, in_features));
   }
+  // The other layers of an 8B Llama, from one token to a long prompt; sides that are odd or no multiple of 8.
+  if (is_large) {
+    for (const auto& [n_out, n_in] : {std::pair<int64_t, int64_t>{4096, 4096}, {4096, 14336}, {1024, 4096}})
+      for (const int64_t m : {1, 8, 16, 64, 512, 4096}) out.push_back(product(DType::BF16, m, n_out, n_in));
+    out.push_back(product(DType::BF16, 4096, 14336, 4096));
+    out.push_back(product(DType::BF16, 512, 4097, 4096));
+    out.push_back(product(DType::BF16, 512, 4096, 4100));
+  }
+  const std::vector<int64_t> rows_of_quantized =
+      is_large ? std::vector<int64_t>{1, 8, 32, 64, 512} : std::vector<int64_t>{1, 8, 64};
   for (const QuantType type : {QuantType::Q4_0, QuantType::Q8_0, QuantType::Q4_K, QuantType::Q6_K})
-    for (const int64_t m : {1, 8, 512}) out.push_back(quantized(type, m, 14336, 4096));
+    for (const int64_t m : rows_of_quantized) out.push_back(quantized(type, m, out_features, in_features));
   return out;
 }
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The operations that bw_gpu_bench times: the same names, shapes and dtypes as bench/peers/torch_gpu.py.
+// The operations that bw_gpu_bench and `beeswax bench ops` time.
 #pragma once
 
 #include <functional>
@@ -17,6 +17,9 @@ struct GpuCase {
   std::function<std::function<Tensor()>(const Device&)> make;  ///< allocates the inputs, gives the body
 };
 
-std::vector<GpuCase> gpu_cases();
+/// Large: the sizes of bench/peers/torch_gpu.py. Small: the same operations on tensors that the software GPU
+/// runs in a moment.
+enum class Sizes { Large, Small };
+std::vector<GpuCase> gpu_cases(Sizes sizes = Sizes::Large);
 
 }  // namespace beeswax::bench

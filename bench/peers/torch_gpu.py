@@ -124,6 +124,9 @@ def cases():
             yield f"matmul {name} {n}x{n}x{n}", product(dtype, n, n, n)
         for m in (1, 8, 64, 512):
             yield f"matmul {name} {m}x14336x4096", product(dtype, m, 14336, 4096)
+    shapes = [(m, n, k) for n, k in ((4096, 4096), (4096, 14336), (1024, 4096)) for m in (1, 8, 16, 64, 512, 4096)]
+    for m, n, k in shapes + [(4096, 14336, 4096), (512, 4097, 4096), (512, 4096, 4100)]:
+        yield f"matmul bf16 {m}x{n}x{k}", product(bf16, m, n, k)
 
 
 def time_calls(body, times):

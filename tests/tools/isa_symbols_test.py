@@ -60,6 +60,21 @@ class IsaSymbols(unittest.TestCase):
         self.assertEqual(len(problems), 1, problems)
         self.assertIn("outside isa_v4", problems[0])
 
+    def test_what_runs_at_the_start_is_found(self):
+        _, problems = self.check(CLEAN + "namespace { int of(int x) { return x * x; } volatile int four = 2;\n"
+                                 "const int now = of(four); }\n"
+                                 "namespace beeswax::cpu::isa_v3 { int f() { return now; } }\n")
+        self.assertEqual(len(problems), 1, problems)
+        self.assertIn("runs at the program's start", problems[0])
+
+    def test_another_namespace(self):
+        with tempfile.TemporaryDirectory() as folder:
+            path = os.path.join(folder, "kernel.o")
+            subprocess.run(["g++", "-std=c++20", "-O0", "-c", "-x", "c++", "-", "-o", path], text=True, check=True,
+                           input="namespace emu::exec::isa_v4 { int f() { return 1; } }\n")
+            self.assertEqual(check_isa_symbols.problems_of("nm", "v4", path, "emu::exec"), (1, []))
+            self.assertEqual(len(check_isa_symbols.problems_of("nm", "v4", path)[1]), 1)
+
 
 if __name__ == "__main__":
     unittest.main()

@@ -50,6 +50,15 @@ class LintHeaders(unittest.TestCase):
         self.write("src/c.h", "#pragma once\ninline char narrow(int x) { return x; }\n")
         self.assertEqual(list(self.check()[2]), ["src/c.h"])
 
+    def test_headers_of_kernels_are_read_for_both_vendors(self):
+        self.write("src/kernels/both.h", "#pragma once\n__attribute__((device)) inline int one() { return 1; }\n")
+        self.assertEqual(self.check()[2], {})
+        self.write("src/kernels/nvidia.h", "#pragma once\n__attribute__((device)) inline void f(float x) {\n"
+                                           "  asm volatile(\"\" : \"+f\"(x));\n}\n")
+        self.write("src/kernels/amd.h", "#pragma once\n__attribute__((device)) inline void f(float x) {\n"
+                                        "  asm volatile(\"\" : \"+v\"(x));\n}\n")
+        self.assertEqual(sorted(self.check()[2]), ["src/kernels/amd.h", "src/kernels/nvidia.h"])
+
 
 if __name__ == "__main__":
     unittest.main()

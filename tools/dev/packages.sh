@@ -3,10 +3,11 @@
 package_groups() {
   case $1 in
     build) echo g++ cmake ninja-build ccache python3 binutils libcli11-dev nlohmann-json3-dev libpcre2-dev libgtest-dev \
-      clang-19 lld-19 llvm-19-dev zstd libzstd-dev ;;
+      clang-19 clang-tools-19 lld-19 llvm-19-dev zstd libzstd-dev ;;
     lint) echo clang-format-19 ;;
     tidy) echo clang-tidy-19 ;;
     fuzz) echo clang-19 libclang-rt-19-dev ;;
+    hip) echo hipcc libamdhip64-dev ;;
     aarch64) echo qemu-user g++-aarch64-linux-gnu googletest ;;
     *) die 2 "no package group '$1'" ;;
   esac
@@ -16,7 +17,8 @@ package_groups() {
 # the missing ones that hold no program.
 package_program() {
   case $1 in
-    g++ | cmake | ccache | python3 | clang-*) echo "$1" ;;
+    clang-tools-19) echo clang-offload-bundler-19 ;;
+    g++ | cmake | ccache | python3 | clang-* | hipcc) echo "$1" ;;
     ninja-build) echo ninja ;;
     binutils) echo nm ;;
     lld-19) echo ld.lld-19 ;;

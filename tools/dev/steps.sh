@@ -17,10 +17,11 @@ step_about() {
     tidy) echo "clang-tidy on every source" ;;
     isa-base) echo "the tests with plain x86-64 loops" ;;
     isa-v3) echo "the tests with AVX2 loops" ;;
+    hip) echo "HIP programs built by the distribution's hipcc, on the software AMD GPU" ;;
     device-full) echo "the long tests on every chip of the software AMD GPU" ;;
     exhaustive) echo "math functions over every f32" ;;
     tsan-build) echo "the tests with the thread sanitizer" ;;
-    tsan-test) echo "unit, backend and model tests under it" ;;
+    tsan-test) echo "unit, backend and model tests and the software GPU's HIP layer under it" ;;
     fuzz-build) echo "the fuzz targets, with clang" ;;
     fuzz) echo "each fuzz target for ${BEESWAX_FUZZ_SECONDS:-60} seconds" ;;
     aarch64-build) echo "the library and the tests for aarch64" ;;
@@ -30,10 +31,11 @@ step_about() {
 }
 
 step_packages() { need_packages build lint; }
-step_full_packages() { need_packages build lint tidy fuzz aarch64; }
+step_full_packages() { need_packages build lint tidy fuzz aarch64 hip; }
 
 step_release_build() { need_packages build; build_preset release all; }
 step_release_test() { ctest_preset release release-test -LE 'table|device-full'; }
+step_hip() { need_packages hip; ctest_preset release hip -L hip; }
 step_device_full() { ctest_preset release device-full -L device-full; }
 step_table() { ctest_preset release table -L table; }
 
@@ -52,7 +54,7 @@ step_tsan_build() { need_packages build; build_preset tsan tests/all; }
 step_tsan_test() {
   export TSAN_OPTIONS=halt_on_error=1:second_deadlock_stack=1
   without_random_addresses
-  ctest_preset tsan tsan-test -L 'unit|backend|model'
+  ctest_preset tsan tsan-test -L 'unit|backend|model|threads'
 }
 
 step_tidy() { need_packages tidy; configure_preset release; python3 tools/lint_tidy.py --all --jobs "$(jobs_here)"; }

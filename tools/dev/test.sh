@@ -4,7 +4,7 @@ source tools/dev/checks.sh
 source tools/dev/steps.sh
 
 quick_steps=(packages format rings tree headers docs release-build release-test table asan-build asan-test)
-full_steps=(full-packages tidy device-full isa-base isa-v3 exhaustive tsan-build tsan-test fuzz-build fuzz
+full_steps=(full-packages tidy hip device-full isa-base isa-v3 exhaustive tsan-build tsan-test fuzz-build fuzz
             aarch64-build aarch64-test mutate)
 
 help_test() {

@@ -1,0 +1,48 @@
+# SPDX-License-Identifier: Apache-2.0
+"""beeswax devices: what it says of AMD's runtime without a card, and of the software GPU in its place."""
+import glob
+import json
+import os
+import subprocess
+import sys
+import unittest
+
+BEESWAX = sys.argv.pop(1)
+EMULATED = os.path.join(os.path.dirname(os.path.dirname(os.path.abspath(BEESWAX))), "lib-hip")
+
+
+def devices(**more):
+    done = subprocess.run([BEESWAX, "devices", "--json"], capture_output=True, text=True, check=True,
+                          env={**os.environ, **more})
+    return [device for device in json.loads(done.stdout) if device["device"].startswith("rocm")]
+
+
+class Devices(unittest.TestCase):
+    def test_amds_library_without_a_card(self):
+        libraries = sorted(glob.glob("/usr/lib/*/libamdhip64.so.[567]"))
+        if not libraries:
+            self.skipTest("AMD's runtime is not here; install the package libamdhip64-5")
+        if os.path.exists("/dev/kfd"):
+            self.skipTest("this machine has AMD's driver")
+        for more in ({}, {"BEESWAX_HIP_LIBRARY": libraries[0]}):
+            (said,) = devices(**more)
+            self.assertEqual((said["device"], said["usable"]), ("rocm", False))
+            self.assertRegex(said["reason"], r"libamdhip64\.so\.\d finds no device: hipInit says hipError")
+
+    def test_the_software_gpu_in_its_place(self):
+        if not os.path.isdir(EMULATED):
+            self.skipTest("built without the software AMD GPU")
+        for number in (5, 6, 7):
+            library = os.path.join(EMULATED, f"libamdhip64.so.{number}")
+            found = devices(BEESWAX_HIP_LIBRARY=library, BEESWAX_EMU_DEVICES="gfx90a,gfx1201")
+            self.assertEqual([device["device"] for device in found], ["rocm:0", "rocm:1"])
+            for device, chip in zip(found, ("gfx90a", "gfx1201")):
+                self.assertIn(chip, device["detail"])
+                self.assertIn(f"HIP {number}.", device["detail"])
+            (none,) = devices(BEESWAX_HIP_LIBRARY=library, HIP_VISIBLE_DEVICES="-1")
+            self.assertFalse(none["usable"])
+            self.assertRegex(none["reason"], "no device|NoDevice")
+
+
+if __name__ == "__main__":
+    unittest.main()
