@@ -23,6 +23,10 @@ class BW_API Device {
   /// Reads "cpu", "cuda:0", "rocm:0" or "emu:gfx1100" ("cuda" alone is "cuda:0").
   /// Throws InvalidArgument with the forms that are accepted.
   static Device parse(std::string_view text);
+  /// Where this thread makes tensors that are given no device: the CPU, until it calls make_default().
+  static Device default_device();
+  /// New tensors of this thread are made here from now on, where no device is given.
+  void make_default() const;
 
   DeviceKind kind() const { return kind_; }
   int ordinal() const { return ordinal_; }

@@ -27,7 +27,7 @@ class BW_API QTensor {
   static QTensor quantize_imatrix(const Tensor& x, QuantType type, std::span<const float> importance);
   /// From blocks as files hold them, row after row; InvalidArgument unless the size is exactly right.
   static QTensor from_bytes(std::span<const std::byte> bytes, const Shape& shape, QuantType type,
-                            const Device& device = Device::cpu());
+                            const Device& device = Device::default_device());
 
   QuantType type() const { return type_; }
   const Shape& shape() const { return shape_; }

@@ -39,74 +39,74 @@ class BW_API Tensor {
   Tensor() = default;  ///< refers to nothing; defined() is false
   bool defined() const { return static_cast<bool>(impl_); }
 
-  // --- Creation -------------------------------------------------------------------------------------------
-  static Tensor zeros(const Shape& shape, DType dtype, const Device& device = Device::cpu());
-  static Tensor ones(const Shape& shape, DType dtype, const Device& device = Device::cpu());
+  // --- Creation (on the thread's default device where none is given) ---------------------------------------
+  static Tensor zeros(const Shape& shape, DType dtype, const Device& device = Device::default_device());
+  static Tensor ones(const Shape& shape, DType dtype, const Device& device = Device::default_device());
   static Tensor full(const Shape& shape, const Scalar& value, DType dtype,
-                     const Device& device = Device::cpu());
+                     const Device& device = Device::default_device());
   /// Uninitialized.
-  static Tensor empty(const Shape& shape, DType dtype, const Device& device = Device::cpu());
+  static Tensor empty(const Shape& shape, DType dtype, const Device& device = Device::default_device());
   /// New tensors of this one's shape, dtype and device.
   Tensor zeros_like() const;
   Tensor ones_like() const;
   Tensor full_like(const Scalar& value) const { return full(shape(), value, dtype(), device()); }
   Tensor empty_like() const { return empty(shape(), dtype(), device()); }
   /// A rank-0 tensor.
-  static Tensor scalar(const Scalar& value, DType dtype, const Device& device = Device::cpu());
+  static Tensor scalar(const Scalar& value, DType dtype, const Device& device = Device::default_device());
   /// Copies `count` elements of `shape`; InvalidArgument if the counts differ.
   template <class T>
-  static Tensor from_span(std::span<const T> data, const Shape& shape, const Device& device = Device::cpu()) {
+  static Tensor from_span(std::span<const T> data, const Shape& shape, const Device& device = Device::default_device()) {
     return from_bytes(std::as_bytes(data), shape, kDTypeOf<T>, device);
   }
   template <class T>
   static Tensor from_vec(const std::vector<T>& data, const Shape& shape,
-                         const Device& device = Device::cpu()) {
+                         const Device& device = Device::default_device()) {
     return from_span(std::span<const T>(data), shape, device);
   }
   /// From nested lists of one to four axes: Tensor::of({{1.0f, 2.0f}, {3.0f, 4.0f}}) is a [2, 2] of f32.
   /// InvalidArgument where the lists of one level differ in length.
   template <class T>
-  static Tensor of(std::initializer_list<T> list, const Device& device = Device::cpu()) {
+  static Tensor of(std::initializer_list<T> list, const Device& device = Device::default_device()) {
     return of_lists<T>(list, device);
   }
   template <class T>
   static Tensor of(std::initializer_list<std::initializer_list<T>> list,
-                   const Device& device = Device::cpu()) {
+                   const Device& device = Device::default_device()) {
     return of_lists<T>(list, device);
   }
   template <class T>
   static Tensor of(std::initializer_list<std::initializer_list<std::initializer_list<T>>> list,
-                   const Device& device = Device::cpu()) {
+                   const Device& device = Device::default_device()) {
     return of_lists<T>(list, device);
   }
   template <class T>
   static Tensor of(
       std::initializer_list<std::initializer_list<std::initializer_list<std::initializer_list<T>>>> list,
-      const Device& device = Device::cpu()) {
+      const Device& device = Device::default_device()) {
     return of_lists<T>(list, device);
   }
   /// From elements as they lie in memory (dense, row-major, little-endian); the way in for storage dtypes.
   static Tensor from_bytes(std::span<const std::byte> bytes, const Shape& shape, DType dtype,
-                           const Device& device = Device::cpu());
+                           const Device& device = Device::default_device());
   /// [n], the values from start to end, exclusive, in steps of 1 or `step`: start + i*step computed in f64
   /// (i64 for integer dtypes), rounded once. Empty where the step leads away from the end. InvalidArgument
   /// for a step of 0, numbers that are not finite, and values that an integer dtype does not have.
   static Tensor arange(const Scalar& start, const Scalar& end, DType dtype,
-                       const Device& device = Device::cpu());
+                       const Device& device = Device::default_device());
   static Tensor arange_step(const Scalar& start, const Scalar& end, const Scalar& step, DType dtype,
-                            const Device& device = Device::cpu());
+                            const Device& device = Device::default_device());
   /// Uniform in [lo, hi), and normal with the given mean and standard deviation; float dtypes. The numbers
   /// depend on the device's seed and how many were drawn before, and are the same on every device.
-  static Tensor rand(const Shape& shape, DType dtype, const Device& device = Device::cpu(), double lo = 0,
+  static Tensor rand(const Shape& shape, DType dtype, const Device& device = Device::default_device(), double lo = 0,
                      double hi = 1);
-  static Tensor randn(const Shape& shape, DType dtype, const Device& device = Device::cpu(), double mean = 0,
+  static Tensor randn(const Shape& shape, DType dtype, const Device& device = Device::default_device(), double mean = 0,
                       double stddev = 1);
   Tensor rand_like(double lo = 0, double hi = 1) const;
   Tensor randn_like(double mean = 0, double stddev = 1) const;
   /// Identity matrix, and n x n masks of ones on and below (tril2), on and above (triu2) the diagonal.
-  static Tensor eye(int64_t n, DType dtype, const Device& device = Device::cpu());
-  static Tensor tril2(int64_t n, DType dtype, const Device& device = Device::cpu());
-  static Tensor triu2(int64_t n, DType dtype, const Device& device = Device::cpu());
+  static Tensor eye(int64_t n, DType dtype, const Device& device = Device::default_device());
+  static Tensor tril2(int64_t n, DType dtype, const Device& device = Device::default_device());
+  static Tensor triu2(int64_t n, DType dtype, const Device& device = Device::default_device());
   /// Coordinate matrices from two or more 1-D tensors; `xy_indexing` swaps the first two axes.
   static std::vector<Tensor> meshgrid(std::span<const Tensor> args, bool xy_indexing);
   static std::vector<Tensor> meshgrid(std::initializer_list<Tensor> args, bool xy_indexing);

@@ -31,7 +31,13 @@ bool is_arch(std::string_view arch) {
          std::ranges::all_of(arch, [](char c) { return (c >= 'a' && c <= 'z') || (c >= '0' && c <= '9'); });
 }
 
+thread_local Device thread_default;
+
 }  // namespace
+
+Device Device::default_device() { return thread_default; }
+
+void Device::make_default() const { thread_default = *this; }
 
 Device Device::parse(std::string_view text) {
   const size_t colon = text.find(':');

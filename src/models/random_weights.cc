@@ -63,7 +63,7 @@ const std::vector<std::byte>& RandomWeights::pool_of(const io::GgmlType& type) c
   if (!pool.empty()) return pool;
   std::vector<float> values(static_cast<size_t>(kPoolUnits * unit_elements(type)));
   for (size_t i = 0; i < values.size(); ++i) values[i] = normal_at(i);
-  const Tensor tensor = Tensor::from_vec(values, {kPoolUnits, unit_elements(type)});
+  const Tensor tensor = Tensor::from_vec(values, {kPoolUnits, unit_elements(type)}, Device::cpu());
   pool =
       type.quant ? QTensor::quantize(tensor, *type.quant).bytes() : tensor.to_dtype(*type.dtype).to_bytes();
   return pool;
@@ -73,7 +73,7 @@ Weights::Part RandomWeights::bytes_of(const io::GgufTensor& tensor, size_t first
   bytes_.resize(count);
   if (tensor.name.ends_with("norm.weight")) {
     const Tensor ones =
-        Tensor::ones({static_cast<int64_t>(count) / tensor.type->block_bytes}, tensor.type->dtype.value());
+        Tensor::ones({static_cast<int64_t>(count) / tensor.type->block_bytes}, tensor.type->dtype.value(), Device::cpu());
     bytes_ = ones.to_bytes();
     return {bytes_, nullptr};
   }

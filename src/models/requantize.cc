@@ -49,8 +49,8 @@ Tensor read_rows(const io::GgufTensor& tensor, int64_t first, int64_t rows) {
   const auto bytes =
       tensor.bytes.subspan(static_cast<size_t>(first) * row_bytes, static_cast<size_t>(rows) * row_bytes);
   if (tensor.type->quant)
-    return QTensor::from_bytes(bytes, {rows, columns}, *tensor.type->quant).dequantize();
-  return Tensor::from_bytes(bytes, {rows, columns}, *tensor.type->dtype);
+    return QTensor::from_bytes(bytes, {rows, columns}, *tensor.type->quant, Device::cpu()).dequantize();
+  return Tensor::from_bytes(bytes, {rows, columns}, *tensor.type->dtype, Device::cpu());
 }
 
 void check_finite(const Tensor& values, const io::GgufTensor& tensor, const io::GgmlType& type) {

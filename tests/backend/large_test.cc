@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Tensors past 2^31 elements: counts, offsets and ids must not pass through 32 bits. Skipped where memory is
 // short, and under sanitizers, which would need several times as much.
+// CPU only: the software GPU would take hours.
 #include <gtest/gtest.h>
 
 #include "beeswax/tensor.h"

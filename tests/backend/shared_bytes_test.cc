@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Tensors that look into memory of another owner: they keep it, never write it, and nothing reads past its
 // end (between pages that cannot be touched).
+// CPU only: other devices own all their memory.
 #include <gtest/gtest.h>
 #include <sys/mman.h>
 #include <unistd.h>

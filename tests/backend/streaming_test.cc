@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Elementwise operations whose results are written past the caches: every element of odd shapes, against
 // integers that are exact in every dtype used.
+// CPU only: other devices have no such writes.
 #include <gtest/gtest.h>
 
 #include <cmath>

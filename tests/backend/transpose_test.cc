@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // The transposing copy loops, for every element size and instruction-set level, against index arithmetic.
+// CPU only: it calls the CPU's loops themselves.
 #include <gtest/gtest.h>
 
 #include <algorithm>

@@ -11,12 +11,13 @@ step_about() {
     release-build) echo "the library, the command and the tests" ;;
     release-test) echo "all tests on the release build" ;;
     table) echo "one row of unary.def makes a whole operation" ;;
-    asan-build) echo "the tests with the address and undefined-behaviour sanitizers" ;;
-    asan-test) echo "unit, backend, model and emulator tests under them, leaks included" ;;
+    asan-build) echo "the unit and backend tests with the address and undefined-behaviour sanitizers" ;;
+    asan-test) echo "these tests under the sanitizers, leaks included" ;;
     full-packages) echo "the packages that the full run needs" ;;
     tidy) echo "clang-tidy on every source" ;;
     isa-base) echo "the tests with plain x86-64 loops" ;;
     isa-v3) echo "the tests with AVX2 loops" ;;
+    asan-full) echo "the model and emulator tests under the sanitizers" ;;
     hip) echo "HIP programs built by the distribution's hipcc, on the software AMD GPU" ;;
     device-full) echo "the long tests on every chip of the software AMD GPU" ;;
     exhaustive) echo "math functions over every f32" ;;
@@ -43,11 +44,17 @@ asan_settings() {
   export ASAN_OPTIONS=detect_leaks=1:strict_string_checks=1:detect_stack_use_after_return=1
   export UBSAN_OPTIONS=print_stacktrace=1:halt_on_error=1
 }
-step_asan_build() { need_packages build; build_preset asan tests/all; }
+step_asan_build() { need_packages build; build_preset asan core_tests; }
 step_asan_test() {
   asan_settings
   without_random_addresses
-  ctest_preset asan asan-test -L 'unit|backend|model|emu'
+  ctest_preset asan asan-test -L 'unit|backend'
+}
+step_asan_full() {
+  asan_settings
+  without_random_addresses
+  build_preset asan tests/all
+  ctest_preset asan asan-full -L 'model|emu'
 }
 
 step_tsan_build() { need_packages build; build_preset tsan tests/all; }

@@ -4,7 +4,7 @@ source tools/dev/checks.sh
 source tools/dev/steps.sh
 
 quick_steps=(packages format rings tree headers docs release-build release-test table asan-build asan-test)
-full_steps=(full-packages tidy hip device-full isa-base isa-v3 exhaustive tsan-build tsan-test fuzz-build fuzz
+full_steps=(full-packages tidy asan-full hip device-full isa-base isa-v3 exhaustive tsan-build tsan-test fuzz-build fuzz
             aarch64-build aarch64-test mutate)
 
 help_test() {
@@ -16,8 +16,8 @@ unit and backend tests under the address and undefined-behaviour sanitizers. It 
 check, prints a table of the steps' times, and ends with "N passed, N failed" on a line of its own: the
 tests of all ctest runs, and one for each other step.
 
-  --full        also clang-tidy on everything, the other instruction-set levels, exhaustive math, the
-                thread sanitizer, fuzzing, aarch64 under qemu, and the mutation of every table row
+  --full        also clang-tidy on everything, the model and emulator tests under these sanitizers, every
+                chip, the other instruction-set levels, exhaustive math, the thread sanitizer, fuzzing, aarch64 under qemu, and the mutation of every table row
   --only STEP   only this step (may be given again)
   --fail-fast   stop at the first failed step
   --list        name the steps

@@ -43,6 +43,27 @@ BW_FN void pack_lines(const Panel<Src>& panel) {
   }
 }
 
+// The same for as many whole panels side by side: long pieces of a line are read together.
+template <class Src>
+BW_FN int64_t pack_lines_of_panels(const GemmPack& g, const Src* from, Compute<Src>* to) {
+  using T = Compute<Src>;
+  constexpr int n = kLanes<T>;
+  constexpr int together = 4;
+  if (g.width % n != 0) return 0;
+  int64_t first = 0;
+  for (; first + together * g.width <= g.lanes; first += together * g.width) {
+    for (int64_t p = 0; p < g.k; ++p) {
+      const Src* line = from + p * g.k_stride + first;
+      T* out = to + first * g.k + p * g.width;
+#pragma GCC unroll 4
+      for (int panel = 0; panel < together; ++panel)
+        for (int64_t i = 0; i < g.width; i += n)
+          store(out + panel * g.width * g.k + i, widen_load<T>(line + panel * g.width + i));
+    }
+  }
+  return first;
+}
+
 // k is dense in the source: transpose squares.
 template <class Src>
 BW_FN void pack_columns(const Panel<Src>& panel) {
@@ -54,9 +75,10 @@ BW_FN void pack_columns(const Panel<Src>& panel) {
       const int64_t lanes = smaller(n, panel.lanes - i);
       const Src* from = panel.from + i * panel.lane_stride + p;
       Vec<T> v[n];
-      if (lanes == n && steps == n) {
+      if (steps == n && (lanes == n || panel.wide == panel.lanes)) {
+        // Lanes past the last repeat it; the stores drop them.
 #pragma GCC unroll 16
-        for (int r = 0; r < n; ++r) v[r] = widen_load<T>(from + r * panel.lane_stride);
+        for (int r = 0; r < n; ++r) v[r] = widen_load<T>(from + smaller(r, lanes - 1) * panel.lane_stride);
       } else {
         for (int r = 0; r < n; ++r) {
           if (r >= lanes) {
@@ -70,11 +92,13 @@ BW_FN void pack_columns(const Panel<Src>& panel) {
       }
       transpose<T>(v);
       T* to = panel.to + p * panel.wide + i;
-      if (panel.wide - i >= n && steps == n) {
+      // Whole vectors may spill into lines of the panel that are written later.
+      const int64_t width = smaller(n, panel.wide - i);
+      const bool spills = width < n && i == 0 && (panel.k - p - n) * panel.wide >= n - width;
+      if (steps == n && (width == n || spills)) {
 #pragma GCC unroll 16
         for (int r = 0; r < n; ++r) store(to + r * panel.wide, v[r]);
       } else {
-        const int64_t width = smaller(n, panel.wide - i);
         for (int64_t r = 0; r < steps; ++r) store_first(to + r * panel.wide, v[r], width);
       }
     }
@@ -97,7 +121,8 @@ static void pack(const GemmPack& g) {
   using T = Compute<Src>;
   T* to = static_cast<T*>(g.to);
   const Src* from = static_cast<const Src*>(g.from);
-  for (int64_t first = 0; first < g.lanes; first += g.width) {
+  int64_t first = g.lane_stride == 1 ? pack_lines_of_panels<Src>(g, from, to) : 0;
+  for (; first < g.lanes; first += g.width) {
     const int64_t lanes = smaller(g.width, g.lanes - first);
     const int64_t wide = (lanes + g.pad - 1) / g.pad * g.pad;
     const Panel<Src> panel{from + first * g.lane_stride,
