@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 # The CPU loops (src/backends/cpu/kernels) are compiled once for each instruction-set level; the level is
 # chosen at run time (backends/cpu/isa.h). Each level's code lives in its own namespace, BW_ISA.
-option(BW_ONE_ISA "Compile the plain loops only: a quick build for tools, not for use" OFF)
+option(BW_ONE_ISA "Compile the plain loops only: a quick build for tools and for tests of threads and parsers" OFF)
 if(BW_ONE_ISA)
   target_compile_definitions(bw_flags INTERFACE BW_ONE_ISA)
 endif()

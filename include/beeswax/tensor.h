@@ -55,7 +55,8 @@ class BW_API Tensor {
   static Tensor scalar(const Scalar& value, DType dtype, const Device& device = Device::default_device());
   /// Copies `count` elements of `shape`; InvalidArgument if the counts differ.
   template <class T>
-  static Tensor from_span(std::span<const T> data, const Shape& shape, const Device& device = Device::default_device()) {
+  static Tensor from_span(std::span<const T> data, const Shape& shape,
+                          const Device& device = Device::default_device()) {
     return from_bytes(std::as_bytes(data), shape, kDTypeOf<T>, device);
   }
   template <class T>
@@ -97,10 +98,10 @@ class BW_API Tensor {
                             const Device& device = Device::default_device());
   /// Uniform in [lo, hi), and normal with the given mean and standard deviation; float dtypes. The numbers
   /// depend on the device's seed and how many were drawn before, and are the same on every device.
-  static Tensor rand(const Shape& shape, DType dtype, const Device& device = Device::default_device(), double lo = 0,
-                     double hi = 1);
-  static Tensor randn(const Shape& shape, DType dtype, const Device& device = Device::default_device(), double mean = 0,
-                      double stddev = 1);
+  static Tensor rand(const Shape& shape, DType dtype, const Device& device = Device::default_device(),
+                     double lo = 0, double hi = 1);
+  static Tensor randn(const Shape& shape, DType dtype, const Device& device = Device::default_device(),
+                      double mean = 0, double stddev = 1);
   Tensor rand_like(double lo = 0, double hi = 1) const;
   Tensor randn_like(double mean = 0, double stddev = 1) const;
   /// Identity matrix, and n x n masks of ones on and below (tril2), on and above (triu2) the diagonal.
@@ -423,7 +424,7 @@ class BW_API Index {
   Index(Range range) : kind_(Kind::Range), range_(range) {}  // NOLINT(google-explicit-constructor)
   template <std::integral T>
   Index(const std::vector<T>& ids)  // NOLINT(google-explicit-constructor)
-      : kind_(Kind::Ids), ids_(Tensor::from_vec(ids, {static_cast<int64_t>(ids.size())})) {}
+      : kind_(Kind::Ids), ids_(Tensor::from_vec(ids, {static_cast<int64_t>(ids.size())}, Device::cpu())) {}
   Index(Tensor ids) : kind_(Kind::Ids), ids_(std::move(ids)) {}  // NOLINT(google-explicit-constructor)
 
   enum class Kind { At, Range, Ids };

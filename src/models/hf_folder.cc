@@ -102,7 +102,8 @@ class Assembler {
       fail(ErrorKind::Format, "load", name_,
            " has no tensor 'lm_head.weight', and config.json does not tie it to the embedding");
     for (const auto& [name, values] : metadata.factors) {
-      const auto bytes = keep(Tensor::from_vec(values, {static_cast<int64_t>(values.size())}, Device::cpu()).to_bytes());
+      const auto bytes =
+          keep(Tensor::from_vec(values, {static_cast<int64_t>(values.size())}, Device::cpu()).to_bytes());
       out_.push_back({name, {static_cast<int64_t>(values.size())}, io::ggml_type(kF32), *bytes, bytes});
     }
     return std::move(out_);

@@ -72,8 +72,8 @@ const std::vector<std::byte>& RandomWeights::pool_of(const io::GgmlType& type) c
 Weights::Part RandomWeights::bytes_of(const io::GgufTensor& tensor, size_t first, size_t count) const {
   bytes_.resize(count);
   if (tensor.name.ends_with("norm.weight")) {
-    const Tensor ones =
-        Tensor::ones({static_cast<int64_t>(count) / tensor.type->block_bytes}, tensor.type->dtype.value(), Device::cpu());
+    const Tensor ones = Tensor::ones({static_cast<int64_t>(count) / tensor.type->block_bytes},
+                                     tensor.type->dtype.value(), Device::cpu());
     bytes_ = ones.to_bytes();
     return {bytes_, nullptr};
   }

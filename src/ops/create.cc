@@ -65,7 +65,8 @@ Tensor Tensor::from_bytes(std::span<const std::byte> bytes, const Shape& shape, 
 Tensor tensor_from_shared_bytes(std::span<const std::byte> bytes, std::shared_ptr<const void> owner,
                                 const Shape& shape, DType dtype) {
   const bool aligned = reinterpret_cast<uintptr_t>(bytes.data()) % dtype_bytes(dtype, 1) == 0;
-  if (owner == nullptr || !aligned || bytes.empty()) return Tensor::from_bytes(bytes, shape, dtype, Device::cpu());
+  if (owner == nullptr || !aligned || bytes.empty())
+    return Tensor::from_bytes(bytes, shape, dtype, Device::cpu());
   check_byte_count(bytes, shape, dtype);
   return {Storage::borrow(bytes, std::move(owner)), Layout(shape), dtype};
 }

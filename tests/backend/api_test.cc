@@ -14,11 +14,11 @@ using Floats = std::vector<float>;
 TEST(Api, NestedLists) {
   EXPECT_EQ(Tensor::of({1.0f, 2.0f}).to_vec<float>(), (Floats{1, 2}));
   const Tensor x = Tensor::of({{1, 2, 3}, {4, 5, 6}});
-  EXPECT_EQ(x.describe(), "[2, 3] i32 cpu");
+  EXPECT_EQ(x.describe(), test::here("[2, 3] i32 cpu"));
   EXPECT_EQ(x.to_vec2<int32_t>(), (std::vector<std::vector<int32_t>>{{1, 2, 3}, {4, 5, 6}}));
   EXPECT_EQ(x.i(1).to_vec1<int32_t>(), (std::vector<int32_t>{4, 5, 6}));
   const Tensor y = Tensor::of({{{1.0, 2.0}}, {{3.0, 4.0}}});
-  EXPECT_EQ(y.describe(), "[2, 1, 2] f64 cpu");
+  EXPECT_EQ(y.describe(), test::here("[2, 1, 2] f64 cpu"));
   EXPECT_EQ(y.to_vec3<double>(), (std::vector<std::vector<std::vector<double>>>{{{1, 2}}, {{3, 4}}}));
   EXPECT_EQ(Tensor::of({{{{true ? 1.0f : 0.0f}}}}).shape(), Shape({1, 1, 1, 1}));
   EXPECT_ERROR(Tensor::of({{1, 2}, {3}}), InvalidArgument,
@@ -42,7 +42,7 @@ TEST(Api, SizesAndStrides) {
 TEST(Api, TensorsAlike) {
   const Tensor x = Tensor::zeros({2, 2}, DType::BF16);
   EXPECT_EQ(x.full_like(1.5).to_doubles(), std::vector<double>(4, 1.5));
-  EXPECT_EQ(x.empty_like().describe(), "[2, 2] bf16 cpu");
+  EXPECT_EQ(x.empty_like().describe(), test::here("[2, 2] bf16 cpu"));
   const std::vector<Tensor> grid = Tensor::meshgrid({Tensor::of({1, 2}), Tensor::of({3, 4, 5})}, false);
   EXPECT_EQ(grid[1].shape(), Shape({2, 3}));
 }

@@ -6,6 +6,7 @@
 #include <sstream>
 
 #include "beeswax/tensor.h"
+#include "support/devices.h"
 
 namespace beeswax {
 namespace {
@@ -62,7 +63,7 @@ TEST(Print, LikeNumPy) {
 TEST(Print, StreamAddsWhatItIs) {
   std::ostringstream out;
   out << of({1, 2}, {2});
-  EXPECT_EQ(out.str(), "[1. 2.]\nTensor[2] f32 cpu");
+  EXPECT_EQ(out.str(), test::here("[1. 2.]\nTensor[2] f32 cpu"));
 }
 
 }  // namespace

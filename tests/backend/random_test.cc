@@ -72,9 +72,9 @@ TEST(Random, PublishedVectors) {
 }
 
 TEST(Random, UniformFromWords) {
-  const Device cpu;
+  const Device device = Device::default_device();
   const uint64_t seed = 0x123456789abcdef0;
-  cpu.set_seed(seed);
+  device.set_seed(seed);
   uint64_t block = 0;
   for (int64_t count : {1, 3, 4, 5, 255, 256, 257, 70001}) {
     const std::vector<float> x = Tensor::rand({count}, DType::F32).to_vec<float>();
@@ -82,7 +82,7 @@ TEST(Random, UniformFromWords) {
       ASSERT_EQ(x[static_cast<size_t>(i)],
                 std::ldexp(static_cast<float>(word(seed, block, static_cast<uint64_t>(i)) >> 8), -24));
     block += static_cast<uint64_t>((count + 3) / 4);
-    const std::vector<double> y = Tensor::rand({count}, DType::F64, cpu, -3, 5).to_vec<double>();
+    const std::vector<double> y = Tensor::rand({count}, DType::F64, device, -3, 5).to_vec<double>();
     for (int64_t i = 0; i < count; ++i) {
       const auto at = static_cast<uint64_t>(2 * i);
       const uint64_t bits = (uint64_t{word(seed, block, at + 1)} << 32 | word(seed, block, at)) >> 11;
@@ -101,8 +101,8 @@ TEST(Random, UniformFromWords) {
 }
 
 TEST(Random, NormalFromWords) {
-  const Device cpu;
-  cpu.set_seed(77);
+  const Device device = Device::default_device();
+  device.set_seed(77);
   const int64_t count = 100001;
   const std::vector<float> x = Tensor::randn({count}, DType::F32).to_vec<float>();
   for (int64_t i = 0; i < count; ++i) {
@@ -115,7 +115,7 @@ TEST(Random, NormalFromWords) {
     ASSERT_NEAR(x[static_cast<size_t>(i)], exact, 4e-7 * std::max(1.0, std::fabs(exact))) << i;
   }
   const uint64_t block = static_cast<uint64_t>((count + 3) / 4);
-  const std::vector<double> y = Tensor::randn({count}, DType::F64, cpu, 2, 3).to_vec<double>();
+  const std::vector<double> y = Tensor::randn({count}, DType::F64, device, 2, 3).to_vec<double>();
   for (int64_t i = 0; i < count; ++i) {
     const auto at = static_cast<uint64_t>(i / 2 * 4);
     const auto unit = [&](uint64_t first) {
@@ -133,7 +133,7 @@ TEST(Random, NormalFromWords) {
 // The first numbers of the default seed, as tools/random_vectors.py computes them: uniform ones to the bit,
 // normal ones within the error of log, sqrt and the sine or cosine of an angle rounded to the type.
 TEST(Random, KnownAnswers) {
-  const Device cpu;
+  const Device device = Device::default_device();
   const float uniform[] = {0x1.23dcbc0000000p-2f, 0x1.b7842c0000000p-1f, 0x1.9806160000000p-1f,
                            0x1.f4df380000000p-1f, 0x1.3503500000000p-4f, 0x1.005d980000000p-1f,
                            0x1.89b2800000000p-3f, 0x1.a51ad00000000p-4f};
@@ -142,11 +142,11 @@ TEST(Random, KnownAnswers) {
   const double normal64[] = {0.54739503189981797,  -0.075221311266135113, 0.93921499936902109,
                              0.70803614791266734,  1.6716250663712413,    -0.40699057474229922,
                              -0.22847177237415364, -0.19927566226871565};
-  cpu.set_seed(299792458);
+  device.set_seed(299792458);
   const std::vector<float> u = Tensor::rand({8}, DType::F32).to_vec<float>();
-  cpu.set_seed(299792458);
+  device.set_seed(299792458);
   const std::vector<float> n = Tensor::randn({8}, DType::F32).to_vec<float>();
-  cpu.set_seed(299792458);
+  device.set_seed(299792458);
   const std::vector<double> d = Tensor::randn({8}, DType::F64).to_vec<double>();
   for (size_t i = 0; i < 8; ++i) {
     EXPECT_EQ(u[i], uniform[i]);
@@ -156,18 +156,18 @@ TEST(Random, KnownAnswers) {
 }
 
 TEST(Random, SeedAndState) {
-  const Device cpu;
-  cpu.set_seed(5);
-  EXPECT_EQ(cpu.seed(), 5u);
+  const Device device = Device::default_device();
+  device.set_seed(5);
+  EXPECT_EQ(device.seed(), 5u);
   const Tensor a = Tensor::rand({10}, DType::F32);
   const Tensor b = Tensor::rand({10}, DType::F32);
   EXPECT_NE(a.to_bytes(), b.to_bytes());
-  cpu.set_seed(5);
+  device.set_seed(5);
   EXPECT_EQ(Tensor::rand({2, 5}, DType::F32).to_bytes(), a.to_bytes());
   EXPECT_EQ(b.rand_like().to_bytes(), b.to_bytes());
-  cpu.set_seed(6);
+  device.set_seed(6);
   EXPECT_NE(Tensor::rand({10}, DType::F32).to_bytes(), a.to_bytes());
-  cpu.set_seed(5);
+  device.set_seed(5);
   EXPECT_EQ(Tensor::rand({0, 3}, DType::F32).shape(), Shape({0, 3}));
   EXPECT_EQ(Tensor::rand({10}, DType::F32).to_bytes(), a.to_bytes());
   EXPECT_EQ(b.to_dtype(DType::F64).randn_like(1, 2).dtype(), DType::F64);
@@ -175,18 +175,18 @@ TEST(Random, SeedAndState) {
 
 // Draws from many threads share one stream: together they are the numbers of one thread.
 TEST(Random, ThreadsTakeDisjointRanges) {
-  const Device cpu;
-  cpu.set_seed(9);
+  const Device device = Device::default_device();
+  device.set_seed(9);
   std::multiset<double> expected;
   for (int i = 0; i < 80; ++i)
     for (double value : Tensor::rand({32}, DType::F64).to_vec<double>()) expected.insert(value);
-  cpu.set_seed(9);
+  device.set_seed(9);
   std::array<std::vector<double>, 4> got;
   std::vector<std::thread> threads;
   for (auto& mine : got)
-    threads.emplace_back([&mine] {
+    threads.emplace_back([&mine, &device] {
       for (int i = 0; i < 20; ++i)
-        for (double value : Tensor::rand({32}, DType::F64).to_vec<double>()) mine.push_back(value);
+        for (double value : Tensor::rand({32}, DType::F64, device).to_vec<double>()) mine.push_back(value);
     });
   for (std::thread& thread : threads) thread.join();
   std::multiset<double> all;
@@ -195,24 +195,25 @@ TEST(Random, ThreadsTakeDisjointRanges) {
 }
 
 TEST(Random, UniformStaysInsideItsBounds) {
-  Device::cpu().set_seed(31);
+  Device::default_device().set_seed(31);
   const std::pair<double, double> bounds[] = {{0, 1},       {1, 2},   {-1, 1},   {0.1, 0.3},
                                               {-0.3, -0.1}, {16, 17}, {0, 1e-3}, {-400, 300}};
   for (DType dtype : kFloats) {
     for (const auto& [lo, hi] : bounds) {
-      const std::vector<double> x = Tensor::rand({200000}, dtype, Device::cpu(), lo, hi).to_doubles();
+      const std::vector<double> x =
+          Tensor::rand({200000}, dtype, Device::default_device(), lo, hi).to_doubles();
       ASSERT_GE(*std::ranges::min_element(x), lo) << dtype_name(dtype) << " " << lo << " " << hi;
       ASSERT_LT(*std::ranges::max_element(x), hi) << dtype_name(dtype) << " " << lo << " " << hi;
     }
   }
   // One value alone: 1 is the only f8e4m3 in [1, 1.1).
-  for (double value : Tensor::rand({100}, DType::F8E4M3, Device::cpu(), 1, 1.1).to_doubles())
+  for (double value : Tensor::rand({100}, DType::F8E4M3, Device::default_device(), 1, 1.1).to_doubles())
     ASSERT_EQ(value, 1);
 }
 
 // Sums of n independent terms stay within 5 standard deviations: the seed is fixed, so this never flickers.
 TEST(Random, UniformMoments) {
-  Device::cpu().set_seed(1);
+  Device::default_device().set_seed(1);
   const double n = 1 << 20;
   for (DType dtype : {DType::F32, DType::F64}) {
     const std::vector<double> x = Tensor::rand({1 << 20}, dtype).to_doubles();
@@ -235,7 +236,7 @@ TEST(Random, UniformMoments) {
 }
 
 TEST(Random, NormalMoments) {
-  Device::cpu().set_seed(2);
+  Device::default_device().set_seed(2);
   const double n = 1 << 20;
   for (DType dtype : {DType::F32, DType::F64}) {
     std::vector<double> x = Tensor::randn({1 << 20}, dtype).to_doubles();
@@ -265,44 +266,44 @@ TEST(Random, NormalMoments) {
     EXPECT_LT(distance * std::sqrt(n), 2.3);
   }
   const std::vector<double> shifted =
-      Tensor::randn({100000}, DType::F16, Device::cpu(), 10, 0.5).to_doubles();
+      Tensor::randn({100000}, DType::F16, Device::default_device(), 10, 0.5).to_doubles();
   double mean = 0;
   for (double value : shifted) mean += value / 100000;
   EXPECT_NEAR(mean, 10, 5 * 0.5 / std::sqrt(100000.0));
-  for (double value : Tensor::randn({100}, DType::BF16, Device::cpu(), 3, 0).to_doubles())
+  for (double value : Tensor::randn({100}, DType::BF16, Device::default_device(), 3, 0).to_doubles())
     ASSERT_EQ(value, 3);
 }
 
 TEST(Random, SameBitsEverywhere) {
   for (DType dtype : kFloats) {
     test::expect_same_everywhere([&] {
-      Device::cpu().set_seed(1234);
-      return Tensor::cat({Tensor::rand({200003}, dtype, Device::cpu(), -0.7, 1.9),
-                          Tensor::randn({200003}, dtype, Device::cpu(), 0.3, 1.7)},
+      Device::default_device().set_seed(1234);
+      return Tensor::cat({Tensor::rand({200003}, dtype, Device::default_device(), -0.7, 1.9),
+                          Tensor::randn({200003}, dtype, Device::default_device(), 0.3, 1.7)},
                          0);
     });
   }
 }
 
 TEST(Random, Errors) {
-  const Device cpu;
+  const Device device = Device::default_device();
   EXPECT_ERROR(Tensor::rand({2}, DType::I32), UnsupportedDType,
                "[rand] not defined for i32; accepted dtypes: bf16, f16, f32, f64, f8e4m3");
   EXPECT_ERROR(Tensor::randn({2}, DType::U8), UnsupportedDType, "[randn] not defined for u8");
   EXPECT_ERROR(Tensor::randn({2}, DType::F4), UnsupportedDType, "[randn] not defined for f4");
-  EXPECT_ERROR(Tensor::rand({2}, DType::F32, cpu, 1, 1), InvalidArgument,
+  EXPECT_ERROR(Tensor::rand({2}, DType::F32, device, 1, 1), InvalidArgument,
                "[rand] the bounds 1 and 1 of a f32 must be finite");
-  EXPECT_ERROR(Tensor::rand({2}, DType::F32, cpu, 0, std::nan("")), InvalidArgument,
+  EXPECT_ERROR(Tensor::rand({2}, DType::F32, device, 0, std::nan("")), InvalidArgument,
                "[rand] the bounds 0 and nan");
-  EXPECT_ERROR(Tensor::rand({2}, DType::F32, cpu, -3e38, 3e38), InvalidArgument, "difference in range");
-  EXPECT_ERROR(Tensor::rand({2}, DType::F16, cpu, 1e5, 2e5), InvalidArgument,
+  EXPECT_ERROR(Tensor::rand({2}, DType::F32, device, -3e38, 3e38), InvalidArgument, "difference in range");
+  EXPECT_ERROR(Tensor::rand({2}, DType::F16, device, 1e5, 2e5), InvalidArgument,
                "[rand] no f16 lies in [1e+05, 2e+05)");
-  EXPECT_ERROR(Tensor::rand({2}, DType::F8E4M3, cpu, 1.01, 1.02), InvalidArgument,
+  EXPECT_ERROR(Tensor::rand({2}, DType::F8E4M3, device, 1.01, 1.02), InvalidArgument,
                "[rand] no f8e4m3 lies in [1.01, 1.02)");
-  EXPECT_ERROR(Tensor::randn({2}, DType::F16, cpu, 1e300, 1), InvalidArgument, "must be finite in f32");
-  EXPECT_ERROR(Tensor::randn({2}, DType::F32, cpu, 0, 1e39), InvalidArgument, "[randn] the mean 0");
-  EXPECT_ERROR(Tensor::randn({2}, DType::F32, cpu, 0, -1), InvalidArgument, "the standard deviation -1");
-  EXPECT_ERROR(Tensor::randn({2}, DType::F32, cpu, HUGE_VAL, 1), InvalidArgument, "the mean inf");
+  EXPECT_ERROR(Tensor::randn({2}, DType::F16, device, 1e300, 1), InvalidArgument, "must be finite in f32");
+  EXPECT_ERROR(Tensor::randn({2}, DType::F32, device, 0, 1e39), InvalidArgument, "[randn] the mean 0");
+  EXPECT_ERROR(Tensor::randn({2}, DType::F32, device, 0, -1), InvalidArgument, "the standard deviation -1");
+  EXPECT_ERROR(Tensor::randn({2}, DType::F32, device, HUGE_VAL, 1), InvalidArgument, "the mean inf");
 }
 
 }  // namespace

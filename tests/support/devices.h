@@ -21,6 +21,17 @@ inline std::vector<Device> devices() {
   return out;
 }
 
+/// A text that names tensors on the CPU, as it reads for the default device.
+inline std::string here(std::string text) {
+  const std::string device = " " + Device::default_device().to_string();
+  for (size_t at = 0; (at = text.find(" cpu", at)) != std::string::npos;) {
+    const bool whole = at + 4 == text.size() || std::isalnum(static_cast<unsigned char>(text[at + 4])) == 0;
+    if (whole) text.replace(at, 4, device);
+    at += whole ? device.size() : 4;
+  }
+  return text;
+}
+
 inline std::vector<DType> arithmetic_dtypes() {
   std::vector<DType> out;
   for (int i = 0; i < kArithmeticDTypeCount; ++i) out.push_back(static_cast<DType>(i));

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The tests' program: tensors that a test makes without a device lie on the first one of BEESWAX_TEST_DEVICES, so
-// that one body serves every device.
+// The tests' program: tensors that a test makes without a device lie on the first one of
+// BEESWAX_TEST_DEVICES, so that one body serves every device.
 #include <gtest/gtest.h>
 
 #include "support/devices.h"

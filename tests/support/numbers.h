@@ -144,11 +144,11 @@ inline std::vector<int64_t> int_inputs(DType dtype, size_t count, int64_t lo, in
 
 /// A dense tensor of `dtype` holding these numbers, rounded.
 inline Tensor tensor_of(const std::vector<double>& values, const Shape& shape, DType dtype,
-                        const Device& device = Device::cpu()) {
+                        const Device& device = Device::default_device()) {
   return Tensor::from_vec(values, shape, device).to_dtype(dtype);
 }
 inline Tensor tensor_of(const std::vector<int64_t>& values, const Shape& shape, DType dtype,
-                        const Device& device = Device::cpu()) {
+                        const Device& device = Device::default_device()) {
   return Tensor::from_vec(values, shape, device).to_dtype(dtype);
 }
 

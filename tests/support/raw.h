@@ -38,7 +38,7 @@ inline std::vector<std::byte> raw_bytes(const Raw& values, DType dtype) {
 }
 
 inline Tensor from_raw(const Raw& values, const Shape& shape, DType dtype,
-                       const Device& device = Device::cpu()) {
+                       const Device& device = Device::default_device()) {
   return Tensor::from_bytes(raw_bytes(values, dtype), shape, dtype, device);
 }
 
@@ -74,7 +74,7 @@ inline size_t linear(const Shape& shape, const std::vector<int64_t>& index) {
 /// These elements as a view with an offset, axes in any order in memory, and gaps; or dense, one time in
 /// three.
 inline Tensor laid_out(Random& random, const Raw& values, const Shape& shape, DType dtype,
-                       const Device& device = Device::cpu()) {
+                       const Device& device = Device::default_device()) {
   if (pick(random, 0, 2) == 0) return from_raw(values, shape, dtype, device);
   std::vector<int> order(static_cast<size_t>(shape.rank()));
   std::iota(order.begin(), order.end(), 0);

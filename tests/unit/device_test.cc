@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include <cstdlib>
+#include <thread>
 
 #include "beeswax/system.h"
 #include "beeswax/tensor.h"
@@ -26,6 +27,22 @@ TEST(Device, RefusesTheRest) {
        {"", "gpu", "cpu:0", "cuda:", "cuda:-1", "cuda:x", "cuda:0x", "cuda:256", "emu", "emu:", "emu:1100",
         "emu:gfx", "emu:gfx1100:0", "emu:gfx11000000000000", "rocm:0 "})
     EXPECT_ERROR(Device::parse(text), InvalidArgument, "(accepted: cpu, cuda:0, rocm:0, emu:gfx1100)");
+}
+
+// The default device is one thread's; no GPU is needed to name one.
+TEST(Device, DefaultIsTheThreads) {
+  EXPECT_EQ(Device::default_device(), Device::cpu());
+  const Device nowhere = Device::parse("rocm:255");
+  std::thread([&] {
+    nowhere.make_default();
+    EXPECT_EQ(Device::default_device(), nowhere);
+    EXPECT_THROW(Tensor::zeros({2}, DType::F32), Error);
+    // Lists that index are host data.
+    const Tensor x = Tensor::arange(0, 4, DType::I32, Device::cpu());
+    EXPECT_EQ(x.i(std::vector<int>{2, 0}).to_vec<int32_t>(), (std::vector<int32_t>{2, 0}));
+    EXPECT_EQ((x + 1).device(), Device::cpu());
+  }).join();
+  EXPECT_EQ(Device::default_device(), Device::cpu());
 }
 
 // Drivers are opened once in a process: the libraries named here, which do not exist.

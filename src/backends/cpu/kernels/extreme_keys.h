@@ -7,6 +7,7 @@
 
 #include <cstdint>
 #include <type_traits>
+#include <utility>
 
 #include "backends/cpu/kernels/chunk_registers.h"
 #include "backends/cpu/kernels/extreme.h"
@@ -74,6 +75,44 @@ BW_FN R better_keys(R a, R b) {
   } else {
     return a < b ? a : b;
   }
+}
+
+/// The lanes of a register turned by `By` places.
+template <int By, class R, int... I>
+BW_FN R turned(R v, std::integer_sequence<int, I...>) {
+  return __builtin_shufflevector(v, v, (I + By) % static_cast<int>(sizeof...(I))...);
+}
+/// The best of a register's lanes, in every lane.
+template <bool kLargest, int kHalf, class Key>
+BW_FN Register<Key> best_lane(Register<Key> v) {
+  constexpr auto lanes = std::make_integer_sequence<int, kRegister / static_cast<int>(sizeof(Key))>{};
+  v = better_keys<kLargest>(v, turned<kHalf>(v, lanes));
+  if constexpr (kHalf > 1) return best_lane<kLargest, kHalf / 2, Key>(v);
+  return v;
+}
+
+/// The largest (or least) of count >= 1 elements.
+template <bool kLargest, class T>
+BW_FN T extreme(const T* x, int64_t count) {
+  using Keys = ExtremeKeys<kLargest, T>;
+  using Key = typename Keys::Key;
+  constexpr int n = kRegister / static_cast<int>(sizeof(Key));
+  T few[n];
+  if (count < n) {  // some of them twice
+    for (int i = 0; i < n; ++i) few[i] = x[i < count ? i : 0];
+    x = few;
+    count = n;
+  }
+  Register<Key> best[4];
+  best[0] = best[1] = best[2] = best[3] = Keys::keys(x);
+  int64_t i = n;
+  for (; i + 4 * n <= count; i += 4 * n)
+    for (int u = 0; u < 4; ++u) best[u] = better_keys<kLargest>(best[u], Keys::keys(x + i + u * n));
+  for (; i + n <= count; i += n) best[0] = better_keys<kLargest>(best[0], Keys::keys(x + i));
+  best[1] = better_keys<kLargest>(best[1], Keys::keys(x + count - n));  // the rest, and some again
+  best[0] =
+      better_keys<kLargest>(better_keys<kLargest>(best[0], best[1]), better_keys<kLargest>(best[2], best[3]));
+  return Keys::number(best_lane<kLargest, n / 2, Key>(best[0])[0]);
 }
 
 }  // namespace

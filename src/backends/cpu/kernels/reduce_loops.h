@@ -7,7 +7,7 @@
 
 #include <cstdint>
 
-#include "backends/cpu/kernels/extreme.h"
+#include "backends/cpu/kernels/extreme_keys.h"
 #include "backends/cpu/kernels/reduce.h"
 #include "beeswax/portable.h"
 

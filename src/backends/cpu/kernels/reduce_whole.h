@@ -4,7 +4,7 @@
 #pragma once
 
 #include "backends/cpu/kernels/chunk_registers.h"
-#include "backends/cpu/kernels/extreme.h"
+#include "backends/cpu/kernels/extreme_keys.h"
 #include "backends/cpu/kernels/reduce_loops.h"
 
 namespace beeswax::cpu::BW_ISA {
