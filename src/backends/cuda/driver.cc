@@ -3,8 +3,10 @@
 #include "backends/cuda/driver.h"
 
 #include <array>
+#include <atomic>
 #include <cstdlib>
 #include <mutex>
+#include <utility>
 
 #include "backends/gpu/api_load.h"
 #include "core/fail.h"
@@ -44,11 +46,7 @@ constexpr int kAttributeSharedOptIn = 97;
 constexpr int kFunctionDynamicShared = 8;
 
 constexpr int kMostDevices = 64;
-struct Context {
-  std::once_flag once;
-  void* handle = nullptr;
-  int error = 0;
-};
+using Contexts = std::array<std::atomic<void*>, kMostDevices>;
 
 Result device_count(int* count) { return result_of(api.cuDeviceGetCount(count)); }
 
@@ -76,16 +74,22 @@ Result properties(int ordinal, Properties* out) {
 }
 
 Result use(int ordinal) {
-  static std::array<Context, kMostDevices> contexts;
+  // Retained once for the process; a failure may pass, so the next call tries again.
+  static Contexts contexts{};
+  static std::mutex retaining;
   if (ordinal < 0 || ordinal >= kMostDevices) return {Code::NoDevice, 101};
-  Context& context = contexts[static_cast<size_t>(ordinal)];
-  std::call_once(context.once, [&] {
+  std::atomic<void*>& context = contexts[static_cast<size_t>(ordinal)];
+  if (context.load(std::memory_order_acquire) == nullptr) {
+    const std::scoped_lock lock(retaining);
     int device = 0;
-    context.error = api.cuDeviceGet(&device, ordinal);
-    if (context.error == 0) context.error = api.cuDevicePrimaryCtxRetain(&context.handle, device);
-  });
-  if (context.error != 0) return result_of(context.error);
-  return result_of(api.cuCtxSetCurrent(context.handle));
+    void* made = context.load(std::memory_order_relaxed);
+    if (made == nullptr) {
+      if (const int error = api.cuDeviceGet(&device, ordinal); error != 0) return result_of(error);
+      if (const int error = api.cuDevicePrimaryCtxRetain(&made, device); error != 0) return result_of(error);
+      context.store(made, std::memory_order_release);
+    }
+  }
+  return result_of(api.cuCtxSetCurrent(context.load(std::memory_order_relaxed)));
 }
 
 Result wait_for_device() { return result_of(api.cuCtxSynchronize()); }
@@ -97,7 +101,9 @@ Result release(void* data) { return result_of(api.cuMemFree(data)); }
 Result allocate_host(size_t bytes, void** host, void** device) {
   constexpr unsigned kPortableMapped = 1 | 2;
   if (const int error = api.cuMemHostAlloc(host, bytes, kPortableMapped); error != 0) return result_of(error);
-  return result_of(api.cuMemHostGetDevicePointer(device, *host, 0));
+  const int error = api.cuMemHostGetDevicePointer(device, *host, 0);
+  if (error != 0) api.cuMemFreeHost(std::exchange(*host, nullptr));
+  return result_of(error);
 }
 Result release_host(void* host) { return result_of(api.cuMemFreeHost(host)); }
 Result copy(void* to, const void* from, size_t bytes, Direction direction, StreamHandle stream) {
@@ -200,6 +206,8 @@ std::string error_text(int number) {
 }
 
 constexpr std::string_view kAdvice = "install NVIDIA's driver";
+constexpr int kLeastVersion = 11080;  // takes PTX 7.8
+std::string version_text(int version) { return join_text(version / 1000, ".", version % 1000 / 10); }
 
 gpu::DriverState open(const std::vector<std::string>& names) {
   static const os::Library library(names);
@@ -219,13 +227,18 @@ gpu::DriverState open(const std::vector<std::string>& names) {
     state.reason = join_text(library.name(), " finds no usable NVIDIA GPU: ", error_text(error));
     return state;
   }
+  int version = 0;
+  if (api.cuDriverGetVersion(&version) == 0 && version < kLeastVersion) {
+    state.reason =
+        join_text(library.name(), " is too old: it is for CUDA ", version_text(version),
+                  ", and the kernels need ", version_text(kLeastVersion), "; ", kAdvice, " 520 or newer");
+    return state;
+  }
   static gpu::Driver driver = {
 #define BW_DRIVER(name, parameters) &name,
 #include "backends/gpu/driver.def"
       &error_text, "NVIDIA", library.name(), ""};
-  int version = 0;
-  if (api.cuDriverGetVersion(&version) == 0)
-    driver.version = join_text("CUDA ", version / 1000, ".", version % 1000 / 10);
+  if (version != 0) driver.version = "CUDA " + version_text(version);
   state.driver = &driver;
   return state;
 }

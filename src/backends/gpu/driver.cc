@@ -43,9 +43,22 @@ Code code_of(int number) {
       return Code::NotFound;
     case 600:
       return Code::NotReady;
+    case 214:  // memory that cannot be corrected, a broken link between cards
+    case 220:
+    case 700:  // an illegal address, a timeout, a destroyed context, a failed assertion
+    case 702:
+    case 709:
+    case 710:
+    case 714:  // faults of the card's stack, instructions, addresses, program counter; a failed launch
+    case 715:
+    case 716:
+    case 717:
+    case 718:
+    case 719:
+    case 999:  // "unknown"
+      return Code::Lost;
     default:
-      // Faults of kernels, broken contexts and lost devices: 700 to 719, and both vendors' "unknown".
-      return (number >= 700 && number < 720) || number == 999 ? Code::Lost : Code::Other;
+      return Code::Other;
   }
 }
 
@@ -55,12 +68,41 @@ std::string not_found(const os::Library& library, std::string_view product, std:
   return text;
 }
 
+namespace {
+std::string_view advice_for(Code code) {
+  switch (code) {
+    case Code::OutOfMemory:
+      return "; use a smaller size or free memory";
+    case Code::NoDevice:
+      return "; `beeswax devices` shows what there is";
+    case Code::BadImage:
+      return "; update the driver, or use a build for this device (-DBW_GPU_TARGETS=all)";
+    case Code::NotFound:
+    case Code::Refused:
+      return "; please report this";
+    case Code::Lost:
+      return "; this device is lost to the process, start it again";
+    default:
+      return "";
+  }
+}
+}  // namespace
+
 void check(const Driver& driver, Result result, std::string_view what) {
   if (result.ok()) return;
   const ErrorKind kind = result.code == Code::OutOfMemory ? ErrorKind::OutOfMemory : ErrorKind::Device;
-  const std::string_view lost =
-      result.code == Code::Lost ? "; this device is lost to the process, start it again" : "";
-  fail(kind, "gpu", what, ": ", driver.error_text(result.number), lost);
+  fail(kind, "gpu", what, ": ", driver.error_text(result.number), advice_for(result.code));
+}
+
+void use_device(const Driver& driver, int ordinal) {
+  // Drivers keep a current device for each thread; so do we, to ask only when it changes.
+  static thread_local struct {
+    const Driver* driver = nullptr;
+    int ordinal = 0;
+  } current;
+  if (current.driver == &driver && current.ordinal == ordinal) return;
+  check(driver, driver.use(ordinal), "using the device");
+  current = {&driver, ordinal};
 }
 
 }  // namespace beeswax::gpu

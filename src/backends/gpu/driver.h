@@ -84,4 +84,7 @@ const DriverState& driver_for(DeviceKind kind);
 /// MiB".
 void check(const Driver& driver, Result result, std::string_view what);
 
+/// Makes a device of a driver the calling thread's, for the calls after it.
+void use_device(const Driver& driver, int ordinal);
+
 }  // namespace beeswax::gpu

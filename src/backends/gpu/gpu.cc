@@ -56,65 +56,66 @@ Gpu& Gpu::of(const Device& device) {
 }
 
 Gpu::Gpu(const Device& device, const Driver& driver, int ordinal, int number)
-    : device_(device), driver_(driver), ordinal_(ordinal), number_(number), pool_(driver, ordinal) {
+    : device_(device),
+      driver_(driver),
+      ordinal_(ordinal),
+      number_(number),
+      pool_(driver, ordinal),
+      stream_(driver),
+      slot_(driver) {
   check(driver_, driver_.properties(ordinal, &properties_), "asking for the device's properties");
-  const Bundle& bundle = Bundle::embedded();
-  const std::optional<size_t> target = bundle.target_for(properties_.arch);
-  if (!target.has_value()) {
-    std::string have;
-    for (const std::string& name : bundle.targets()) have += (have.empty() ? "" : ", ") + name;
-    fail(ErrorKind::Unsupported, "device", device, " is a ", properties_.arch,
-         ", and this build has kernels for ", have.empty() ? "no GPU" : have,
-         "; build with -DBW_GPU_TARGETS=all");
-  }
-  target_ = *target;
   use();
-  check(driver_, driver_.create_stream(&stream_), "creating a stream");
-  void* host = nullptr;
+  check(driver_, driver_.create_stream(stream_.out()), "creating a stream");
   void* seen = nullptr;
-  check(driver_, driver_.allocate_host(sizeof(ErrorSlot), &host, &seen), "allocating pinned memory");
-  slot_ = new (host) ErrorSlot{};
+  check(driver_, driver_.allocate_host(sizeof(ErrorSlot), slot_.out(), &seen), "allocating pinned memory");
+  new (slot_.get()) ErrorSlot{};
   device_slot_ = static_cast<ErrorSlot*>(seen);
-  modules_.resize(bundle.module_count(target_));
-}
-
-Gpu::~Gpu() {
-  driver_.use(ordinal_);
-  for (ModuleHandle module : modules_)
-    if (module != nullptr) driver_.unload_module(module);
-  driver_.release_host(slot_);
-  driver_.destroy_stream(stream_);
+  choose_target();
 }
 
 std::string_view Gpu::target() const { return Bundle::embedded().target_name(target_); }
 
-void Gpu::use() const {
-  // Drivers keep a current device for each thread; so do we, to ask only when it changes.
-  static thread_local const Gpu* current = nullptr;
-  if (current == this) return;
-  check(driver_, driver_.use(ordinal_), "using the device");
-  current = this;
+void Gpu::choose_target() {
+  const Bundle& bundle = Bundle::embedded();
+  std::optional<size_t> target = bundle.target_for(properties_.arch);
+  if (!target.has_value()) {
+    std::string have;
+    for (const std::string& name : bundle.targets()) have += (have.empty() ? "" : ", ") + name;
+    fail(ErrorKind::Unsupported, "device", device_, " is a ", properties_.arch,
+         ", and this build has kernels for ", have.empty() ? "no GPU" : have,
+         "; build with -DBW_GPU_TARGETS=all");
+  }
+  // Finished code that the driver refuses gives way to PTX, which it compiles. A module tells, before anybody
+  // asks whose kernels there are; the last resort is left to the first kernel.
+  for (int skip = 0;; ++skip) {
+    target_ = *target;
+    modules_.clear();
+    for (size_t i = 0; i < bundle.module_count(target_); ++i) modules_.emplace_back(driver_);
+    target = bundle.target_for(properties_.arch, skip + 1);
+    if (!target.has_value()) return;
+    const Result result = load_module(0);
+    if (result.ok()) return;
+    if (result.code == Code::OutOfMemory || result.code == Code::Lost) check_module(result, 0);
+    refused_ += join_text("; code for ", this->target(), " was refused: ", driver_.error_text(result.number));
+  }
+}
+
+Result Gpu::load_module(uint32_t index) {
+  const std::vector<std::byte> image = Bundle::embedded().unpack(target_, index);
+  const Result result = driver_.load_module(image.data(), modules_[index].out());
+  if (result.ok()) modules_loaded_.fetch_add(1);
+  return result;
+}
+
+void Gpu::check_module(Result result, uint32_t index) const {
+  check(driver_, result,
+        join_text("loading the module ", Bundle::embedded().module_name(target_, index), " for ", target(),
+                  " on ", device_, refused_));
 }
 
 ModuleHandle Gpu::module(uint32_t index) {
-  if (modules_[index] != nullptr) return modules_[index];
-  const Bundle& bundle = Bundle::embedded();
-  // A cubin that the driver refuses gives way to PTX; only the first module may change the target.
-  for (int skip = 0;; ++skip) {
-    const std::vector<std::byte> image = bundle.unpack(target_, index);
-    ModuleHandle handle = nullptr;
-    const Result result = driver_.load_module(image.data(), &handle);
-    if (result.ok()) {
-      modules_[index] = handle;
-      modules_loaded_.fetch_add(1);
-      return handle;
-    }
-    const std::optional<size_t> next = bundle.target_for(properties_.arch, skip + 1);
-    if (modules_loaded_.load() > 0 || !next.has_value())
-      check(driver_, result,
-            join_text("loading the module ", bundle.module_name(target_, index), " for ", target()));
-    target_ = *next;
-  }
+  if (!modules_[index]) check_module(load_module(index), index);
+  return modules_[index].get();
 }
 
 Kernel Gpu::load(std::string_view name, const char* operation, uint32_t shared_bytes) {
@@ -139,22 +140,25 @@ void Gpu::launch_bytes(const Kernel& kernel, const LaunchShape& shape, const voi
     fail(ErrorKind::Internal, kernel.operation, "kernel ", kernel.name, " takes ", kernel.argument_bytes,
          " bytes of arguments, not ", bytes);
   use();
-  const Result result = driver_.launch(kernel.function, shape, arguments, bytes, stream_);
-  if (!result.ok()) check(driver_, result, join_text("launching ", kernel.name));
+  const Result result = driver_.launch(kernel.function, shape, arguments, bytes, stream());
+  if (!result.ok())
+    check(driver_, result,
+          join_text("launching the kernel ", kernel.name, " of ", kernel.operation, " on ", device_));
+  last_kernel_.store(&kernel, std::memory_order_relaxed);
 }
 
 void Gpu::upload(void* to, const void* from, size_t bytes) {
   if (bytes == 0) return;
   use();
-  check(driver_, driver_.copy(to, from, bytes, Direction::HostToDevice, stream_), "copying to the device");
+  check(driver_, driver_.copy(to, from, bytes, Direction::HostToDevice, stream()), "copying to the device");
   // The source is the caller's again; its memory is not pinned, so the driver may still read it.
-  check(driver_, driver_.wait_for_stream(stream_), "waiting for a copy");
+  check_work(driver_.wait_for_stream(stream()), "waiting for a copy");
 }
 
 void Gpu::download(void* to, const void* from, size_t bytes) {
   use();
   if (bytes != 0)
-    check(driver_, driver_.copy(to, from, bytes, Direction::DeviceToHost, stream_),
+    check(driver_, driver_.copy(to, from, bytes, Direction::DeviceToHost, stream()),
           "copying from the device");
   synchronize();
 }
@@ -162,19 +166,30 @@ void Gpu::download(void* to, const void* from, size_t bytes) {
 void Gpu::copy(void* to, const void* from, size_t bytes) {
   if (bytes == 0) return;
   use();
-  check(driver_, driver_.copy(to, from, bytes, Direction::DeviceToDevice, stream_), "copying on the device");
+  check(driver_, driver_.copy(to, from, bytes, Direction::DeviceToDevice, stream()), "copying on the device");
 }
 
 void Gpu::synchronize() {
   use();
-  check(driver_, driver_.wait_for_stream(stream_), "waiting for the device");
+  check_work(driver_.wait_for_stream(stream()), "waiting for the device");
   throw_reported();
 }
 
+void Gpu::check_work(Result result, std::string_view what) const {
+  if (result.ok()) return;
+  // Kernels fail on their own time: it was the last one that was submitted, or one before it.
+  const Kernel* last = last_kernel_.load(std::memory_order_relaxed);
+  check(driver_, result,
+        last == nullptr ? join_text(what, " ", device_)
+                        : join_text(what, " ", device_, " (the last kernel was ", last->name, " of ",
+                                    last->operation, ")"));
+}
+
 void Gpu::throw_reported() {
-  if (std::atomic_ref(slot_->state).load(std::memory_order_acquire) == 0) return;
-  const ErrorSlot found = *slot_;
-  *slot_ = ErrorSlot{};
+  ErrorSlot& slot = *static_cast<ErrorSlot*>(slot_.get());
+  if (std::atomic_ref(slot.state).load(std::memory_order_acquire) == 0) return;
+  const ErrorSlot found = slot;
+  slot = ErrorSlot{};
   const auto* kernel = reinterpret_cast<const Kernel*>(found.origin);
   if (found.code == kErrorDivisionByZero)
     fail(ErrorKind::DivisionByZero, kernel->operation, "integer division by zero at element ", found.place,

@@ -13,6 +13,7 @@
 
 #include "backends/gpu/bundle.h"
 #include "backends/gpu/driver.h"
+#include "backends/gpu/handles.h"
 #include "backends/gpu/pool.h"
 #include "kernels/args.h"
 
@@ -33,7 +34,6 @@ class Gpu {
   /// The GPU of a device; opened at the first call. Throws Device where there is no driver or no such device,
   /// and Unsupported where the library has no kernels for it.
   static Gpu& of(const Device& device);
-  ~Gpu();
   Gpu(const Gpu&) = delete;
   Gpu& operator=(const Gpu&) = delete;
 
@@ -43,7 +43,7 @@ class Gpu {
   /// A small number of this GPU in the process: KernelTable's index.
   int number() const { return number_; }
   Pool& pool() { return pool_; }
-  StreamHandle stream() const { return stream_; }
+  StreamHandle stream() const { return stream_.get(); }
   /// Where kernels report errors, as kernels see it.
   ErrorSlot* error_slot() const { return device_slot_; }
   /// Modules that were loaded so far; each is unpacked and loaded once.
@@ -52,7 +52,7 @@ class Gpu {
   std::string_view target() const;
 
   /// Makes this the calling thread's device; every call of the driver comes after one.
-  void use() const;
+  void use() const { use_device(driver_, ordinal_); }
   /// Finds and loads a kernel by name: the slow path of KernelTable. Throws Internal where the bundle lacks
   /// it.
   Kernel load(std::string_view name, const char* operation, uint32_t shared_bytes);
@@ -71,8 +71,13 @@ class Gpu {
  private:
   Gpu(const Device& device, const Driver& driver, int ordinal, int number);
   void launch_bytes(const Kernel& kernel, const LaunchShape& shape, const void* arguments, size_t bytes);
+  void choose_target();
+  Result load_module(uint32_t index);
+  void check_module(Result result, uint32_t index) const;
   ModuleHandle module(uint32_t index);
   void throw_reported();
+  /// Throws what went wrong with work that was submitted; names the kernel that was submitted last.
+  void check_work(Result result, std::string_view what) const;
 
   Device device_;
   const Driver& driver_;
@@ -81,12 +86,14 @@ class Gpu {
   Properties properties_;
   size_t target_ = 0;
   Pool pool_;
-  StreamHandle stream_ = nullptr;
-  ErrorSlot* slot_ = nullptr;         // the host's view
+  Stream stream_;
+  PinnedMemory slot_;                 // an ErrorSlot, as the host sees it
   ErrorSlot* device_slot_ = nullptr;  // the device's
   std::mutex loading_;
-  std::vector<ModuleHandle> modules_;
+  std::vector<Module> modules_;
+  std::string refused_;  // code that the driver did not take, for messages
   std::atomic<int> modules_loaded_{0};
+  std::atomic<const Kernel*> last_kernel_{nullptr};
 };
 
 /// Kernels of one kind, by a number that an operation and dtypes make: no look-up by name on the way of a

@@ -21,7 +21,7 @@ size_t block_bytes(size_t bytes) {
 }  // namespace
 
 Pool::~Pool() {
-  if (driver_.use(device_).ok()) release_kept();
+  if (!sizes_.empty() && driver_.use(device_).ok()) release_kept();
 }
 
 void* Pool::take(size_t bytes) {
@@ -40,7 +40,7 @@ void* Pool::take(size_t bytes) {
     };
     if (limit_ != 0 && statistics_.used_bytes + statistics_.kept_bytes + size > limit_) release_kept();
     if (limit_ != 0 && statistics_.used_bytes + size > limit_) refused("over the limit that was set");
-    check(driver_, driver_.use(device_), "using the device");
+    use_device(driver_, device_);
     Result result = driver_.allocate(size, &data);
     if (result.code == Code::OutOfMemory) {
       release_kept();
@@ -78,7 +78,7 @@ void Pool::release_kept() {
 
 void Pool::trim() {
   const std::scoped_lock lock(mutex_);
-  check(driver_, driver_.use(device_), "using the device");
+  use_device(driver_, device_);
   release_kept();
 }
 

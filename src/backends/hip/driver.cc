@@ -5,6 +5,7 @@
 #include <array>
 #include <cstdlib>
 #include <cstring>
+#include <utility>
 
 #include "backends/gpu/api_load.h"
 #include "core/fail.h"
@@ -91,7 +92,9 @@ struct Calls {
     constexpr unsigned kPortableMapped = 1 | 2;
     if (const int error = api<which>.hipHostMalloc(host, bytes, kPortableMapped); error != 0)
       return result_of(error);
-    return result_of(api<which>.hipHostGetDevicePointer(device, *host, 0));
+    const int error = api<which>.hipHostGetDevicePointer(device, *host, 0);
+    if (error != 0) api<which>.hipHostFree(std::exchange(*host, nullptr));
+    return result_of(error);
   }
   static Result release_host(void* host) { return result_of(api<which>.hipHostFree(host)); }
   static Result copy(void* to, const void* from, size_t bytes, Direction direction, StreamHandle stream) {
@@ -184,6 +187,8 @@ struct Calls {
 constexpr std::string_view kAdvice =
     "install AMD's HIP runtime (Debian's package libamdhip64-5, or ROCm's hip-runtime-amd)";
 
+constexpr int kLeastMajor = 5;  // whose layouts of device properties are known here
+
 template <Which which>
 gpu::DriverState open(const std::vector<std::string>& names, std::string_view product,
                       std::string_view advice) {
@@ -212,14 +217,19 @@ gpu::DriverState open(const std::vector<std::string>& names, std::string_view pr
                              ": hipInit says ", Calls<which>::error_text(error));
     return state;
   }
+  int version = 0;
+  const bool told = hip.hipRuntimeGetVersion != nullptr && hip.hipRuntimeGetVersion(&version) == 0;
+  const int major = version / 10000000, minor = version / 100000 % 100;
+  if (told && major < kLeastMajor) {
+    state.reason = join_text(library.name(), " is too old: it is HIP ", major, ".", minor, ", and ",
+                             kLeastMajor, ".0 is needed; ", advice);
+    return state;
+  }
   static gpu::Driver driver = {
 #define BW_DRIVER(name, parameters) &Calls<which>::name,
 #include "backends/gpu/driver.def"
       &Calls<which>::error_text, "AMD", library.name(), ""};
-  int version = 0;
-  if (hip.hipRuntimeGetVersion != nullptr && hip.hipRuntimeGetVersion(&version) == 0)
-    driver.version =
-        join_text("HIP ", version / 10000000, ".", version / 100000 % 100, ".", version % 100000);
+  if (told) driver.version = join_text("HIP ", major, ".", minor, ".", version % 100000);
   state.driver = &driver;
   return state;
 }

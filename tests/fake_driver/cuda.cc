@@ -1,0 +1,212 @@
+// SPDX-License-Identifier: Apache-2.0
+// The fake libcuda: every row of cuda_api.def, with the row's parameters. A row without an answer here does
+// not link.
+#include <cstdio>
+#include <cstdlib>
+
+#include "fake_driver/machine.h"
+
+#define BW_CUDA(name, symbol, need, parameters) BW_FAKE_EXPORT int symbol parameters;
+#include "backends/cuda/cuda_api.def"
+
+using fake::call;
+using fake::Kind;
+using fake::Machine;
+using fake::Rule;
+
+__attribute__((used)) void* const fake_exports[] = {
+#define BW_CUDA(name, symbol, need, parameters) reinterpret_cast<void*>(&symbol),
+#include "backends/cuda/cuda_api.def"
+};
+
+namespace {
+
+// "sm_90": 90.
+int capability() {
+  const char* arch = Machine::get().control.arch;
+  return arch[0] == 0 ? 80 : std::atoi(arch + 3);
+}
+
+int attribute_of(int attribute) {
+  switch (attribute) {
+    case 10:  // CU_DEVICE_ATTRIBUTE_WARP_SIZE
+      return 32;
+    case 16:  // _MULTIPROCESSOR_COUNT
+      return 4;
+    case 75:  // _COMPUTE_CAPABILITY_MAJOR and _MINOR
+      return capability() / 10;
+    case 76:
+      return capability() % 10;
+    case 97:  // _MAX_SHARED_MEMORY_PER_BLOCK_OPTIN
+      return 232448;
+    default:
+      return 0;
+  }
+}
+
+template <class T>
+int answer(T* out, T value) {
+  *out = value;
+  return 0;
+}
+
+int contexts[64];  // their addresses are the devices' primary contexts
+
+}  // namespace
+
+int cuGetErrorString(int error, const char** text) { return answer(text, fake::error_words(error)); }
+int cuInit(unsigned) {
+  return call(__func__, [&](Machine&) { return 0; });
+}
+int cuDriverGetVersion(int* version) {
+  return call(__func__, [&](Machine& m) {
+    return answer(version, m.control.version == 0 ? 12040 : m.control.version);
+  });
+}
+int cuDeviceGetCount(int* count) {
+  return call(__func__, [&](Machine& m) { return answer(count, m.control.devices); });
+}
+int cuDeviceGet(int* device, int ordinal) {
+  return call(__func__, [&](Machine& m) {
+    *device = ordinal;
+    return m.only_device(ordinal);
+  });
+}
+int cuDeviceGetName(char* name, int bytes, int) {
+  return call(__func__, [&](Machine&) {
+    std::snprintf(name, static_cast<size_t>(bytes), "Fake CUDA device");
+    return 0;
+  });
+}
+int cuDeviceGetAttribute(int* value, int attribute, int) {
+  return call(__func__, [&](Machine&) { return answer(value, attribute_of(attribute)); });
+}
+int cuDeviceTotalMem_v2(size_t* bytes, int) {
+  return call(__func__, [&](Machine& m) { return answer(bytes, m.control.memory_bytes); });
+}
+int cuDevicePrimaryCtxRetain(void** out, int device) {
+  return call(__func__, [&](Machine&) { return answer<void*>(out, &contexts[device]); });
+}
+int cuCtxSetCurrent(void* current) {
+  return call(__func__,
+              [&](Machine& m) { return m.use(static_cast<int>(static_cast<int*>(current) - contexts)); });
+}
+int cuCtxSynchronize() {
+  return call(__func__, [&](Machine&) { return 0; }, Rule::NotWhileCapturing);
+}
+int cuMemGetInfo_v2(size_t* free_bytes, size_t* total_bytes) {
+  return call(__func__, [&](Machine& m) {
+    return answer(free_bytes, m.control.memory_bytes) + answer(total_bytes, m.control.memory_bytes);
+  });
+}
+int cuMemAlloc_v2(void** data, size_t bytes) {
+  return call(
+      __func__, [&](Machine& m) { return m.allocate(Kind::Allocation, data, bytes); },
+      Rule::NotWhileCapturing);
+}
+int cuMemFree_v2(void* data) {
+  return call(__func__, [&](Machine& m) { return m.release(Kind::Allocation, data); }, Rule::ReleasesMemory);
+}
+int cuMemHostAlloc(void** data, size_t bytes, unsigned) {
+  return call(
+      __func__, [&](Machine& m) { return m.allocate(Kind::Pinned, data, bytes); }, Rule::NotWhileCapturing);
+}
+int cuMemFreeHost(void* data) {
+  return call(__func__, [&](Machine& m) { return m.release(Kind::Pinned, data); }, Rule::ReleasesMemory);
+}
+int cuMemHostGetDevicePointer_v2(void** device, void* host, unsigned) {
+  return call(__func__, [&](Machine& m) {
+    return m.find(Kind::Pinned, host) == nullptr ? fake::kInvalid : answer(device, host);
+  });
+}
+int cuMemcpyHtoDAsync_v2(void* to, const void* from, size_t bytes, void* stream) {
+  return call(__func__, [&](Machine& m) { return m.copy(to, from, bytes, true, false, stream); });
+}
+int cuMemcpyDtoHAsync_v2(void* to, const void* from, size_t bytes, void* stream) {
+  return call(__func__, [&](Machine& m) { return m.copy(to, from, bytes, false, true, stream); });
+}
+int cuMemcpyDtoDAsync_v2(void* to, const void* from, size_t bytes, void* stream) {
+  return call(__func__, [&](Machine& m) { return m.copy(to, from, bytes, true, true, stream); });
+}
+int cuMemsetD8Async(void* to, unsigned char value, size_t bytes, void* stream) {
+  return call(__func__, [&](Machine& m) { return m.fill(to, value, bytes, stream); });
+}
+int cuStreamCreate(void** stream, unsigned) {
+  return call(__func__, [&](Machine& m) { return answer(stream, m.make(Kind::Stream)); });
+}
+int cuStreamDestroy_v2(void* stream) {
+  return call(__func__, [&](Machine& m) { return m.release(Kind::Stream, stream); }, Rule::Releases);
+}
+int cuStreamSynchronize(void* stream) {
+  return call(__func__, [&](Machine& m) { return m.wait(stream); }, Rule::NotWhileCapturing);
+}
+int cuStreamQuery(void* stream) {
+  return call(__func__, [&](Machine& m) { return m.wait(stream); }, Rule::NotWhileCapturing);
+}
+int cuStreamWaitEvent(void* stream, void* event, unsigned) {
+  return call(__func__, [&](Machine& m) {
+    return m.find(Kind::Event, event) == nullptr ? fake::kInvalid : m.wait(stream);
+  });
+}
+int cuEventCreate(void** event, unsigned) {
+  return call(__func__, [&](Machine& m) { return answer(event, m.make(Kind::Event)); });
+}
+int cuEventDestroy_v2(void* event) {
+  return call(__func__, [&](Machine& m) { return m.release(Kind::Event, event); }, Rule::Releases);
+}
+int cuEventRecord(void* event, void* stream) {
+  return call(__func__, [&](Machine& m) { return m.record(event, stream); });
+}
+int cuEventSynchronize(void* event) {
+  return call(
+      __func__, [&](Machine& m) { return m.find(Kind::Event, event) == nullptr ? fake::kInvalid : 0; },
+      Rule::NotWhileCapturing);
+}
+int cuEventQuery(void* event) {
+  return call(
+      __func__, [&](Machine& m) { return m.find(Kind::Event, event) == nullptr ? fake::kInvalid : 0; },
+      Rule::NotWhileCapturing);
+}
+int cuEventElapsedTime(float* milliseconds, void* from, void* to) {
+  return call(__func__, [&](Machine& m) { return m.elapsed(milliseconds, from, to); });
+}
+int cuModuleLoadData(void** module, const void* image) {
+  return call(__func__, [&](Machine& m) { return m.load(module, image); }, Rule::NotWhileCapturing);
+}
+int cuModuleUnload(void* module) {
+  return call(__func__, [&](Machine& m) { return m.release(Kind::Module, module); }, Rule::Releases);
+}
+int cuModuleGetFunction(void** function, void* module, const char* name) {
+  return call(__func__, [&](Machine& m) { return m.function(function, module, name); });
+}
+int cuFuncSetAttribute(void*, int, int) {
+  return call(__func__, [&](Machine&) { return 0; });
+}
+int cuTensorMapEncodeTiled(void*, int, unsigned, void*, const uint64_t*, const uint64_t*, const unsigned*,
+                           const unsigned*, int, int, int, int) {
+  return call(__func__, [&](Machine&) { return 0; });
+}
+int cuStreamBeginCapture_v2(void* stream, int) {
+  return call(__func__, [&](Machine& m) { return m.begin_capture(stream); });
+}
+int cuStreamEndCapture(void* stream, void** graph) {
+  return call(__func__, [&](Machine& m) { return m.end_capture(stream, graph); });
+}
+int cuGraphInstantiateWithFlags(void** exec, void* graph, unsigned long long) {
+  return call(__func__, [&](Machine& m) { return m.instantiate(exec, graph); });
+}
+int cuGraphLaunch(void* exec, void* stream) {
+  return call(__func__, [&](Machine& m) { return m.launch_graph(exec, stream); });
+}
+int cuGraphDestroy(void* graph) {
+  return call(__func__, [&](Machine& m) { return m.release(Kind::Graph, graph); }, Rule::Releases);
+}
+int cuGraphExecDestroy(void* exec) {
+  return call(__func__, [&](Machine& m) { return m.release(Kind::Instance, exec); }, Rule::Releases);
+}
+int cuLaunchKernel(void* function, unsigned gx, unsigned gy, unsigned gz, unsigned bx, unsigned by,
+                   unsigned bz, unsigned, void* stream, void** parameters, void**) {
+  return call(__func__, [&](Machine& m) {
+    return m.launch(function, {gx, gy, gz}, bx * by * bz, parameters[0], 0, stream);
+  });
+}

@@ -1,0 +1,75 @@
+// SPDX-License-Identifier: Apache-2.0
+// A GPU behind a fake driver, for tests that run in processes of their own (support/apart.h).
+#pragma once
+
+#include <dlfcn.h>
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cstdlib>
+#include <string>
+
+#include "backends/gpu/bundle.h"
+#include "backends/gpu/gpu.h"
+#include "beeswax/device.h"
+#include "fake_driver/fake_driver.h"
+
+namespace beeswax::test {
+
+struct FakeGpu {
+  std::string name;      ///< of the device: "cuda:0"
+  std::string variable;  ///< that names the library
+  std::string library;
+  std::string arch;
+
+  Device device() const { return Device::parse(name); }
+  /// What the driver library will be for this process, and its control.
+  fake::Control& control() const {
+    ::setenv(variable.c_str(), library.c_str(), 1);
+    void* handle = ::dlopen(library.c_str(), RTLD_NOW | RTLD_LOCAL);
+    if (handle == nullptr) throw std::runtime_error(::dlerror());
+    auto& control = *reinterpret_cast<fake::ControlOf>(::dlsym(handle, "fake_driver_control"))();
+    std::snprintf(control.arch, sizeof(control.arch), "%s", arch.c_str());
+    return control;
+  }
+};
+
+inline FakeGpu fake_cuda(std::string arch = "sm_86") {
+  return {"cuda:0", "BEESWAX_CUDA_LIBRARY", BW_BINARY_DIR "/lib-fake/libcuda.so", std::move(arch)};
+}
+inline FakeGpu fake_hip(std::string arch = "gfx1100") {
+  return {"rocm:0", "BEESWAX_HIP_LIBRARY", BW_BINARY_DIR "/lib-fake/libamdhip64.so", std::move(arch)};
+}
+/// Those that this build has kernels for.
+inline std::vector<FakeGpu> fake_gpus() {
+  std::vector<FakeGpu> out;
+  for (const FakeGpu& gpu : {fake_cuda(), fake_hip()})
+    if (gpu::Bundle::embedded().target_for(gpu.arch).has_value()) out.push_back(gpu);
+  return out;
+}
+
+inline void set_fault(fake::Control& control, const char* call, int64_t nth, int error, bool on = false) {
+  std::snprintf(control.fail_call, sizeof(control.fail_call), "%s", call);
+  control.failed[0] = 0;
+  control.fail_error = error;
+  control.fail_on = on;
+  control.fail_nth = nth;
+}
+inline void clear_fault(fake::Control& control) { set_fault(control, "", 0, 0); }
+
+/// What is alive when no tensor is: the device's own stream and slot, and the modules that it loaded.
+inline void expect_nothing_leaks(const FakeGpu& fake, fake::Control& control) {
+  gpu::Gpu& gpu = gpu::Gpu::of(fake.device());
+  EXPECT_EQ(gpu.pool().statistics().used_bytes, 0u);
+  gpu.pool().trim();
+  EXPECT_EQ(control.allocations, 0);
+  EXPECT_EQ(control.streams, 1);
+  EXPECT_EQ(control.pinned, 1);
+  EXPECT_EQ(control.events, 0);
+  EXPECT_EQ(control.graphs, 0);
+  EXPECT_EQ(control.instances, 0);
+  EXPECT_EQ(control.modules, gpu.modules_loaded());
+  EXPECT_EQ(control.misuses, 0) << control.misuse;
+}
+
+}  // namespace beeswax::test
