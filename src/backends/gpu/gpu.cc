@@ -5,6 +5,7 @@
 #include <array>
 #include <cstring>
 
+#include "backends/gpu/trace.h"
 #include "core/fail.h"
 
 namespace beeswax::gpu {
@@ -71,6 +72,7 @@ Gpu::Gpu(const Device& device, const Driver& driver, int ordinal, int number)
   new (slot_.get()) ErrorSlot{};
   device_slot_ = static_cast<ErrorSlot*>(seen);
   choose_target();
+  start_trace();
 }
 
 std::string_view Gpu::target() const { return Bundle::embedded().target_name(target_); }
@@ -140,11 +142,25 @@ void Gpu::launch_bytes(const Kernel& kernel, const LaunchShape& shape, const voi
     fail(ErrorKind::Internal, kernel.operation, "kernel ", kernel.name, " takes ", kernel.argument_bytes,
          " bytes of arguments, not ", bytes);
   use();
-  const Result result = driver_.launch(kernel.function, shape, arguments, bytes, stream());
+  LaunchHooks* hooks = launch_hooks.load(std::memory_order_acquire);
+  const Result result = hooks == nullptr
+                            ? driver_.launch(kernel.function, shape, arguments, bytes, stream())
+                            : hooked(*hooks, kernel, shape, [&] {
+                                return driver_.launch(kernel.function, shape, arguments, bytes, stream());
+                              });
   if (!result.ok())
     check(driver_, result,
           join_text("launching the kernel ", kernel.name, " of ", kernel.operation, " on ", device_));
   last_kernel_.store(&kernel, std::memory_order_relaxed);
+}
+
+template <class Submit>
+Result Gpu::hooked(LaunchHooks& hooks, const Kernel& kernel, const LaunchShape& shape, const Submit& submit) {
+  const std::scoped_lock lock(hooked_);
+  hooks.begin(*this, kernel, shape);
+  const Result result = submit();
+  hooks.end(*this, kernel, shape, result.ok());
+  return result;
 }
 
 void Gpu::upload(void* to, const void* from, size_t bytes) {
@@ -172,6 +188,8 @@ void Gpu::copy(void* to, const void* from, size_t bytes) {
 void Gpu::synchronize() {
   use();
   check_work(driver_.wait_for_stream(stream()), "waiting for the device");
+  if (LaunchHooks* hooks = launch_hooks.load(std::memory_order_acquire); hooks != nullptr)
+    hooks->waited(*this);
   throw_reported();
 }
 

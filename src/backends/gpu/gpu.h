@@ -14,6 +14,7 @@
 #include "backends/gpu/bundle.h"
 #include "backends/gpu/driver.h"
 #include "backends/gpu/handles.h"
+#include "backends/gpu/hooks.h"
 #include "backends/gpu/pool.h"
 #include "kernels/args.h"
 
@@ -71,6 +72,9 @@ class Gpu {
  private:
   Gpu(const Device& device, const Driver& driver, int ordinal, int number);
   void launch_bytes(const Kernel& kernel, const LaunchShape& shape, const void* arguments, size_t bytes);
+  /// Submits a launch between the hooks.
+  template <class Submit>
+  Result hooked(LaunchHooks& hooks, const Kernel& kernel, const LaunchShape& shape, const Submit& submit);
   void choose_target();
   Result load_module(uint32_t index);
   void check_module(Result result, uint32_t index) const;
@@ -94,6 +98,7 @@ class Gpu {
   std::string refused_;  // code that the driver did not take, for messages
   std::atomic<int> modules_loaded_{0};
   std::atomic<const Kernel*> last_kernel_{nullptr};
+  std::mutex hooked_;  // one launch at a time where hooks are set
 };
 
 /// Kernels of one kind, by a number that an operation and dtypes make: no look-up by name on the way of a

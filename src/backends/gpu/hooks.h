@@ -1,0 +1,29 @@
+// SPDX-License-Identifier: Apache-2.0
+// LaunchHooks: what happens around every launch where somebody asked for it; else one branch that is never
+// taken.
+#pragma once
+
+#include <atomic>
+
+#include "backends/gpu/driver.h"
+
+namespace beeswax::gpu {
+
+class Gpu;
+struct Kernel;
+
+class LaunchHooks {
+ public:
+  virtual ~LaunchHooks() = default;
+  /// Around a launch, on the thread that submits it; a device's launches come one at a time. `submitted`:
+  /// whether the driver took it. Launches that a graph records come only when the graph runs, as one.
+  virtual void begin(Gpu& gpu, const Kernel& kernel, const LaunchShape& shape) noexcept = 0;
+  virtual void end(Gpu& gpu, const Kernel& kernel, const LaunchShape& shape, bool submitted) noexcept = 0;
+  /// Everything that was submitted to the device is done.
+  virtual void waited(Gpu& gpu) noexcept = 0;
+};
+
+/// The process's hooks, or null; they stay alive once they are set.
+inline std::atomic<LaunchHooks*> launch_hooks{nullptr};
+
+}  // namespace beeswax::gpu

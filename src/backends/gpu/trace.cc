@@ -1,0 +1,216 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "backends/gpu/trace.h"
+
+#include <array>
+#include <cerrno>
+#include <chrono>
+#include <cstdio>
+#include <cstdlib>
+#include <mutex>
+#include <optional>
+#include <system_error>
+
+#include "backends/gpu/gpu.h"
+#include "backends/gpu/hooks.h"
+#include "core/fail.h"
+
+namespace beeswax::gpu {
+namespace {
+
+double now_us() {
+  return std::chrono::duration<double, std::micro>(std::chrono::steady_clock::now().time_since_epoch())
+      .count();
+}
+
+std::string quoted(std::string_view text) {
+  std::string out = "\"";
+  for (const char c : text) {
+    if (c == '"' || c == '\\') out += '\\';
+    out += static_cast<unsigned char>(c) < ' ' ? ' ' : c;
+  }
+  return out + '"';
+}
+
+std::string fixed(double value) {
+  std::array<char, 48> text{};
+  std::snprintf(text.data(), text.size(), "%.3f", value);
+  return text.data();
+}
+
+/// {"traceEvents":[...]} with the closing brackets written after each batch of events, and over them the next
+/// batch.
+class TraceFile {
+ public:
+  explicit TraceFile(const char* path) : file_(std::fopen(path, "wb")) {
+    if (file_ == nullptr)
+      fail(ErrorKind::Io, "trace", "BEESWAX_TRACE=", path, ": ", std::generic_category().message(errno));
+    std::setvbuf(file_, nullptr, _IOFBF, size_t{1} << 20);
+    std::fputs("{\"displayTimeUnit\":\"ns\",\"traceEvents\":[", file_);
+    write("");
+  }
+  void event(const std::string& json) {
+    batch_ += (first_ ? "\n" : ",\n") + json;
+    first_ = false;
+  }
+  void flush() {
+    write(batch_);
+    batch_.clear();
+  }
+
+ private:
+  void write(const std::string& events) {
+    std::fputs(events.c_str(), file_);
+    std::fputs("\n]}\n", file_);
+    std::fflush(file_);
+    std::fseek(file_, -4, SEEK_CUR);
+  }
+  std::FILE* file_;
+  bool first_ = true;
+  std::string batch_;
+};
+
+class Trace final : public LaunchHooks {
+ public:
+  explicit Trace(const char* path) : file_(path), begin_us_(now_us()) {}
+
+  void begin(Gpu& gpu, const Kernel&, const LaunchShape&) noexcept override {
+    const std::scoped_lock lock(mutex_);
+    PerDevice& on = device(gpu);
+    on.started = recorded(gpu, on);
+  }
+
+  void end(Gpu& gpu, const Kernel& kernel, const LaunchShape& shape, bool submitted) noexcept override {
+    const std::scoped_lock lock(mutex_);
+    PerDevice& on = device(gpu);
+    if (!on.started.has_value()) return;
+    std::optional<Event> ended;
+    if (submitted) ended = recorded(gpu, on);
+    if (ended.has_value()) {
+      on.pending.push_back({kernel.name, kernel.operation, shape, *std::move(on.started), *std::move(ended)});
+    } else {
+      on.free.push_back(*std::move(on.started));
+    }
+    on.started.reset();
+    constexpr size_t kMostPending = 4096;
+    if (on.pending.size() >= kMostPending) collect(gpu, on);
+  }
+
+  void waited(Gpu& gpu) noexcept override {
+    const std::scoped_lock lock(mutex_);
+    collect(gpu, device(gpu));
+  }
+
+  /// At the end of the process.
+  void finish() noexcept {
+    const std::scoped_lock lock(mutex_);
+    for (PerDevice& on : devices_) {
+      if (on.gpu == nullptr) continue;
+      try {
+        on.gpu->use();
+      } catch (const Error&) {
+        // Lost; what is asked of it below fails too, and is written as such.
+      }
+      collect(*on.gpu, on);
+    }
+  }
+
+ private:
+  struct Record {
+    std::string kernel, operation;
+    LaunchShape shape;
+    Event start, end;
+  };
+  struct PerDevice {
+    Gpu* gpu = nullptr;
+    std::optional<Event> started;  // of the launch under way
+    std::vector<Record> pending;
+    std::vector<Event> free;
+    // Times count from the start of the launch before: a driver gives them as f32 milliseconds, which would
+    // be coarse over minutes.
+    std::optional<Event> anchor;
+    double anchor_us = 0;
+  };
+
+  PerDevice& device(Gpu& gpu) {
+    PerDevice& on = devices_[static_cast<size_t>(gpu.number())];
+    if (on.gpu != nullptr) return on;
+    on.gpu = &gpu;
+    const std::string number = std::to_string(gpu.number());
+    file_.event(R"({"name":"process_name","ph":"M","pid":)" + number + R"(,"tid":0,"args":{"name":)" +
+                quoted(gpu.device().to_string() + " " + gpu.properties().name) + "}}");
+    file_.event(R"({"name":"thread_name","ph":"M","pid":)" + number +
+                R"(,"tid":0,"args":{"name":"stream 0"}})");
+    on.anchor = recorded(gpu, on);
+    if (on.anchor.has_value()) gpu.driver().wait_for_event(on.anchor->get());
+    on.anchor_us = now_us() - begin_us_;
+    return on;
+  }
+
+  // An event on the device's stream; none where the driver fails: what it says there, the launch itself will
+  // hear too.
+  static std::optional<Event> recorded(Gpu& gpu, PerDevice& on) {
+    const Driver& driver = gpu.driver();
+    Event event(driver);
+    if (!on.free.empty()) {
+      event = std::move(on.free.back());
+      on.free.pop_back();
+    } else if (!driver.create_event(true, event.out()).ok()) {
+      return std::nullopt;
+    }
+    if (!driver.record_event(event.get(), gpu.stream()).ok()) return std::nullopt;
+    return event;
+  }
+
+  // Writes what was launched; waits for the last of it.
+  void collect(Gpu& gpu, PerDevice& on) {
+    const Driver& driver = gpu.driver();
+    const bool done = !on.pending.empty() && driver.wait_for_event(on.pending.back().end.get()).ok();
+    for (Record& record : on.pending) {
+      float since = 0, took = 0;
+      const bool timed = done && on.anchor.has_value() &&
+                         driver.elapsed(on.anchor->get(), record.start.get(), &since).ok() &&
+                         driver.elapsed(record.start.get(), record.end.get(), &took).ok();
+      on.anchor_us += double{since} * 1000;
+      write(gpu, record, on.anchor_us, timed ? std::optional<double>(double{took} * 1000) : std::nullopt);
+      if (timed) std::swap(*on.anchor, record.start);
+      on.free.push_back(std::move(record.start));
+      on.free.push_back(std::move(record.end));
+    }
+    on.pending.clear();
+    file_.flush();
+  }
+
+  // A launch that never ended, because the device was lost, is an instant.
+  void write(const Gpu& gpu, const Record& record, double start_us, std::optional<double> took_us) {
+    const LaunchShape& shape = record.shape;
+    std::string json = R"({"name":)" + quoted(record.kernel) + R"(,"cat":)" + quoted(record.operation);
+    json += took_us.has_value() ? R"(,"ph":"X","dur":)" + fixed(*took_us) : R"(,"ph":"i","s":"t")";
+    json += R"(,"ts":)" + fixed(start_us);
+    json += join_text(R"(,"pid":)", gpu.number(), R"(,"tid":0,"args":{"device":)",
+                      quoted(gpu.device().to_string()), R"(,"stream":0,"blocks":[)", shape.blocks[0], ",",
+                      shape.blocks[1], ",", shape.blocks[2], R"(],"threads":)", shape.threads,
+                      R"(,"shared_bytes":)", shape.shared_bytes, "}}");
+    file_.event(json);
+  }
+
+  std::mutex mutex_;
+  TraceFile file_;
+  double begin_us_;
+  std::array<PerDevice, kMostGpus> devices_;
+};
+
+}  // namespace
+
+void start_trace() {
+  static std::mutex mutex;
+  const std::scoped_lock lock(mutex);
+  const char* path = std::getenv("BEESWAX_TRACE");
+  if (path == nullptr || *path == 0 || launch_hooks.load() != nullptr) return;
+  static Trace* trace = nullptr;
+  trace = new Trace(path);  // launches may come from destructors of statics
+  launch_hooks.store(trace, std::memory_order_release);
+  // After the drivers' own handlers were set, so before they run.
+  std::atexit([] { trace->finish(); });
+}
+
+}  // namespace beeswax::gpu
