@@ -122,16 +122,8 @@ const Op* atomic(Wave& w, const Op* op) {
 
 constexpr Row row(const char* name, Handler run, unsigned bytes, unsigned words, unsigned flags,
                   unsigned data_words = 0) {
-  Row r{};
-  r.name = name;
-  r.run = run;
-  r.form = Form::Buffer;
-  r.cls = flags & kAtomic ? Class::Atomic : Class::Global;
-  r.flags = uint16_t(flags);
-  r.bytes = uint8_t(bytes);
-  r.dst_words = uint8_t(words);
-  r.src_words[1] = uint8_t(data_words ? data_words : words);
-  return r;
+  return memory_row(name, run, Form::Buffer, flags & kAtomic ? Class::Atomic : Class::Global, bytes, words, 0,
+                    data_words ? data_words : words, 0, flags);
 }
 #define MOVE(n, modern, old)                                                                       \
   row("buffer_load_" modern, load<n>, 4 * n, n, 0), row("buffer_load_" old, load<n>, 4 * n, n, 0), \

@@ -171,18 +171,12 @@ const Op* atomic(Wave& w, const Op* op) {
 
 constexpr Row row(const char* name, Space space, Handler run, unsigned bytes, unsigned words, unsigned flags,
                   unsigned data_words = 0) {
-  Row r{};
-  r.name = name;
-  r.run = run;
-  r.form = Form::Flat;
-  r.cls = flags & kAtomic ? Class::Atomic : space == Space::Scratch ? Class::Scratch : Class::Global;
-  r.flags = uint16_t(flags | (space == Space::Scratch ? kScratchSpace
-                              : space == Space::Flat  ? kFlatSpace
-                                                      : 0));
-  r.bytes = uint8_t(bytes);
-  r.dst_words = uint8_t(words);
-  r.src_words[1] = uint8_t(data_words ? data_words : words);
-  return r;
+  const Class cls = flags & kAtomic           ? Class::Atomic
+                    : space == Space::Scratch ? Class::Scratch
+                                              : Class::Global;
+  const unsigned segment = space == Space::Scratch ? kScratchSpace : space == Space::Flat ? kFlatSpace : 0;
+  return memory_row(name, run, Form::Flat, cls, bytes, words, 0, data_words ? data_words : words, 0,
+                    flags | segment);
 }
 #define SPACES(name, ...)                         \
   [] {                                            \

@@ -191,6 +191,23 @@ EMU_FN void check_places(Wave& w, const Op* op, const uint64_t* a, uint64_t lane
   check_memory(w, op, a, lanes, low, high, bytes, access);
 }
 
+/// A row of the tables: registers of the destination and of the sources.
+constexpr Row memory_row(const char* name, Handler run, Form form, Class cls, unsigned bytes, unsigned dst,
+                         unsigned s0, unsigned s1, unsigned s2, unsigned flags) {
+  Row r{};
+  r.name = name;
+  r.run = run;
+  r.form = form;
+  r.cls = cls;
+  r.bytes = uint8_t(bytes);
+  r.dst_words = uint8_t(dst);
+  r.src_words[0] = uint8_t(s0);
+  r.src_words[1] = uint8_t(s1);
+  r.src_words[2] = uint8_t(s2);
+  r.flags = uint16_t(flags);
+  return r;
+}
+
 }  // namespace
 }  // namespace EMU_ISA
 }  // namespace emu::exec

@@ -1,14 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 // LDS loads, stores and atomics, and the lane permutations that go through LDS hardware.
 #include "emu/exec/ops/group.h"
-#include "emu/exec/ops/lane_memory.h"
+#include "emu/exec/ops/local_places.h"
 
 namespace emu::exec {
 namespace EMU_ISA {
 namespace {
 
-/// The enabled lanes' places; lanes outside the work-group's LDS fault when checked, else they read zero and
-/// write nothing, as hardware does.
+/// The enabled lanes' places.
 EMU_FN void find_places(Wave& w, const Op* op, uint32_t add, uint32_t bytes, Access access,
                         Places<uint32_t>& p) {
   p.base = reinterpret_cast<uint64_t>(w.group->lds);
@@ -32,15 +31,7 @@ EMU_FN void find_places(Wave& w, const Op* op, uint32_t add, uint32_t bytes, Acc
     for (unsigned i = 0; i < 32; ++i)
       if (p.at[h + i] > limit) outside |= uint64_t(1) << (h + i);
   }
-  p.there = p.wanted & ~outside;
-  if (!w.checker) return;
-  if (p.wanted & outside) [[unlikely]] {
-    const int lane = __builtin_ctzll(p.wanted & outside);
-    char text[96];
-    std::snprintf(text, sizeof(text), "%u bytes at %u of an LDS of %u bytes", bytes, p.at[lane], room);
-    raise(w, op, Fault::Kind::LdsOutOfRange, lane, p.at[lane], text);
-  }
-  check_local(w, op, p.at, p.there, bytes, access);
+  keep_inside(w, op, outside, bytes, access, p);
 }
 
 /// Where the elements of each 32 lanes begin, when all lanes are on and each half of the wave is a row;
@@ -160,7 +151,7 @@ const Op* atomic(Wave& w, const Op* op) {
 /// The counter of ds_append and ds_consume, one for the whole wave; M0 holds its base.
 template <bool Consume>
 const Op* append(Wave& w, const Op* op) {
-  const uint64_t exec = exec_of(w) & (~uint64_t(0) >> (64 - w.lanes));
+  const uint64_t exec = enabled_of(w);
   const uint32_t at = (w.s[kM0] & 0xffff) + uint32_t(op->imm), count = uint32_t(__builtin_popcountll(exec));
   if (exec == 0) return op + 1;
   if (uint64_t(at) + 4 > w.group->lds_bytes || at % 4 != 0)
@@ -235,18 +226,7 @@ const Op* swizzle(Wave& w, const Op* op) {
 
 constexpr Row row(const char* name, Handler run, unsigned bytes, unsigned dst, unsigned s0, unsigned s1,
                   unsigned s2, unsigned flags, Class cls = Class::Lds) {
-  Row r{};
-  r.name = name;
-  r.run = run;
-  r.form = Form::Lds;
-  r.cls = cls;
-  r.bytes = uint8_t(bytes);
-  r.dst_words = uint8_t(dst);
-  r.src_words[0] = uint8_t(s0);
-  r.src_words[1] = uint8_t(s1);
-  r.src_words[2] = uint8_t(s2);
-  r.flags = uint16_t(flags);
-  return r;
+  return memory_row(name, run, Form::Lds, cls, bytes, dst, s0, s1, s2, flags);
 }
 #define LOAD(n, modern, old) \
   row("ds_load_" modern, load<n>, 4 * n, n, 1, 0, 0, 0), row("ds_read_" old, load<n>, 4 * n, n, 1, 0, 0, 0)

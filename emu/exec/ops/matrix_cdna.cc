@@ -3,32 +3,15 @@
 // ignored. Products are added in the order of k, each by one fused operation. (Hardware does not document its
 // order, and gfx90a flushes 16-bit denormals, which is not done here; its results may differ in the last
 // bits.)
-#include "emu/exec/ops/atomics.h"
 #include "emu/exec/ops/group.h"
 #include "emu/exec/ops/matrix_tiles.h"
 #include "emu/exec/ops/scalars.h"
-#include "emu/exec/registers.h"
 #include "emu/exec/service.h"
 
 namespace emu::exec {
 namespace EMU_ISA {
 namespace {
 
-enum class Element { F64, F32, F16, Bf16, I8, Fp8, Bf8 };
-
-constexpr unsigned bits_of(Element e) {
-  return e == Element::F64 ? 64 : e == Element::F32 ? 32 : e == Element::F16 || e == Element::Bf16 ? 16 : 8;
-}
-/// An 8-bit float of gfx942: no infinity, no negative zero, whose code is the NaN.
-EMU_FN float small_float(uint32_t x, int exponent_bits) {
-  const int mantissa_bits = 7 - exponent_bits, bias = 1 << (exponent_bits - 1);
-  const int e = int(x >> mantissa_bits) & ((1 << exponent_bits) - 1), m = int(x) & ((1 << mantissa_bits) - 1);
-  if (x == 0x80) return std::bit_cast<float>(0x7fc00000u);
-  const float sign = x & 0x80 ? -1.0f : 1.0f;
-  const auto power = [](int n) { return std::bit_cast<float>(uint32_t(n + 127) << 23); };
-  return e == 0 ? sign * float(m) * power(1 - bias - mantissa_bits)
-                : sign * float(m + (1 << mantissa_bits)) * power(e - bias - mantissa_bits);
-}
 /// Element `at` of M lanes' rows of A or columns of B, which begin at v.
 template <Element E, unsigned M, class T>
 EMU_FN void elements(const uint32_t* v, unsigned lanes, unsigned at, T* out) {
@@ -41,16 +24,8 @@ EMU_FN void elements(const uint32_t* v, unsigned lanes, unsigned at, T* out) {
       const uint32_t x = words[i] >> shift;
       if constexpr (E == Element::F64)
         out[i] = std::bit_cast<double>(uint64_t(words[lanes + i]) << 32 | x);
-      else if constexpr (E == Element::F32)
-        out[i] = std::bit_cast<float>(x);
-      else if constexpr (E == Element::F16)
-        out[i] = half_value(x & 0xffff);
-      else if constexpr (E == Element::Bf16)
-        out[i] = std::bit_cast<float>(x << 16);
-      else if constexpr (E == Element::I8)
-        out[i] = int32_t(int8_t(x));
       else
-        out[i] = small_float(x & 0xff, E == Element::Fp8 ? 4 : 5);
+        out[i] = element<E, true>(x, true);
     }
   }
 }
@@ -119,17 +94,10 @@ const Op* mfma(Wave& w, const Op* op) {
 
 template <Element EA, unsigned M, unsigned K, unsigned Blocks = 1, Element EB = EA>
 constexpr Row row(const char* name) {
-  Row r{};
-  r.name = name;
-  r.run = mfma<EA, EB, M, K, Blocks>;
-  r.form = Form::Custom;
-  r.cls = Class::Matrix;
-  r.dst = Type::Wide;
-  r.src[0] = r.src[1] = Type::Wide;
-  r.src[2] = EA == Element::F64 ? Type::F64 : EA == Element::I8 ? Type::U32 : Type::F32;
-  r.dst_words = r.src_words[0] = r.src_words[1] = r.src_words[2] = kAsWritten;
-  r.flags = uint16_t(kCrossLane);
-  return r;
+  return matrix_row(name, mfma<EA, EB, M, K, Blocks>,
+                    EA == Element::F64  ? Type::F64
+                    : EA == Element::I8 ? Type::U32
+                                        : Type::F32);
 }
 using E = Element;
 

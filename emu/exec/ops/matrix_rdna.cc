@@ -6,45 +6,11 @@
 #include "emu/exec/ops/group.h"
 #include "emu/exec/ops/matrix_tiles.h"
 #include "emu/exec/ops/scalars.h"
-#include "emu/exec/registers.h"
 #include "emu/exec/service.h"
 
 namespace emu::exec {
 namespace EMU_ISA {
 namespace {
-
-enum class Element { F16, Bf16, Fp8, Bf8, I8, I4 };
-enum class Result { F32, I32, F16, Bf16 };
-
-constexpr unsigned bits_of(Element e) {
-  return e == Element::F16 || e == Element::Bf16 ? 16 : e == Element::I4 ? 4 : 8;
-}
-
-/// An 8-bit float with the given exponent width and bias (OCP: E4M3 has one NaN and no infinity).
-EMU_FN float small_float(uint32_t x, int exponent_bits) {
-  const int mantissa_bits = 7 - exponent_bits, bias = (1 << (exponent_bits - 1)) - 1;
-  const int e = int(x >> mantissa_bits) & ((1 << exponent_bits) - 1), m = int(x) & ((1 << mantissa_bits) - 1);
-  const float sign = x & 0x80 ? -1.0f : 1.0f;
-  if (exponent_bits == 4 && (x & 0x7f) == 0x7f) return std::bit_cast<float>(0x7fc00000u);
-  if (exponent_bits == 5 && e == 31)
-    return m ? std::bit_cast<float>(0x7fc00000u) : sign * std::bit_cast<float>(0x7f800000u);
-  const auto power = [](int n) { return std::bit_cast<float>(uint32_t(n + 127) << 23); };
-  return e == 0 ? sign * float(m) * power(1 - bias - mantissa_bits)
-                : sign * float(m + (1 << mantissa_bits)) * power(e - bias - mantissa_bits);
-}
-template <Element E>
-EMU_FN auto element(uint32_t x, bool is_signed) {
-  if constexpr (E == Element::I8)
-    return is_signed ? int32_t(int8_t(x)) : int32_t(x & 0xff);
-  else if constexpr (E == Element::I4)
-    return is_signed ? int32_t(x << 28) >> 28 : int32_t(x & 15);
-  else if constexpr (E == Element::F16)
-    return half_value(x & 0xffff);
-  else if constexpr (E == Element::Bf16)
-    return std::bit_cast<float>(x << 16);
-  else
-    return small_float(x & 0xff, E == Element::Fp8 ? 4 : 5);
-}
 
 /// The elements of 16 lanes, `shift` bits up in their registers.
 template <Element E, class T>
@@ -52,7 +18,7 @@ EMU_FN void elements(const uint32_t* v, unsigned shift, bool is_signed, T* out) 
   if constexpr (E == Element::F16)
     widen_16(v, shift, out);
   else
-    for (unsigned i = 0; i < 16; ++i) out[i] = element<E>(v[i] >> shift, is_signed);
+    for (unsigned i = 0; i < 16; ++i) out[i] = element<E, false>(v[i] >> shift, is_signed);
 }
 
 /// Where element k of a row of A (or column of B) lies: register and group of 16 lanes.
@@ -154,33 +120,20 @@ const Op* wmma(Wave& w, const Op* op) {
   return op + 1;
 }
 
-constexpr Row row(const char* name, Handler run, Type c, unsigned flags = 0) {
-  Row r{};
-  r.name = name;
-  r.run = run;
-  r.form = Form::Custom;
-  r.cls = Class::Matrix;
-  r.dst = Type::Wide;
-  r.src[0] = r.src[1] = Type::Wide;
-  r.src[2] = c;
-  r.dst_words = r.src_words[0] = r.src_words[1] = r.src_words[2] = kAsWritten;
-  r.flags = uint16_t(flags | kCrossLane);
-  return r;
-}
 using E = Element;
 
 constexpr Row kRows[] = {
-    row("v_wmma_f32_16x16x16_f16", wmma<E::F16, E::F16, Result::F32, 16>, Type::F32),
-    row("v_wmma_f32_16x16x16_bf16", wmma<E::Bf16, E::Bf16, Result::F32, 16>, Type::F32),
-    row("v_wmma_f16_16x16x16_f16", wmma<E::F16, E::F16, Result::F16, 16>, Type::F16),
-    row("v_wmma_bf16_16x16x16_bf16", wmma<E::Bf16, E::Bf16, Result::Bf16, 16>, Type::PackBf16),
-    row("v_wmma_i32_16x16x16_iu8", wmma<E::I8, E::I8, Result::I32, 16>, Type::U32, kNegIsSign),
-    row("v_wmma_i32_16x16x16_iu4", wmma<E::I4, E::I4, Result::I32, 16>, Type::U32, kNegIsSign),
-    row("v_wmma_i32_16x16x32_iu4", wmma<E::I4, E::I4, Result::I32, 32>, Type::U32, kNegIsSign),
-    row("v_wmma_f32_16x16x16_fp8_fp8", wmma<E::Fp8, E::Fp8, Result::F32, 16>, Type::F32),
-    row("v_wmma_f32_16x16x16_fp8_bf8", wmma<E::Fp8, E::Bf8, Result::F32, 16>, Type::F32),
-    row("v_wmma_f32_16x16x16_bf8_fp8", wmma<E::Bf8, E::Fp8, Result::F32, 16>, Type::F32),
-    row("v_wmma_f32_16x16x16_bf8_bf8", wmma<E::Bf8, E::Bf8, Result::F32, 16>, Type::F32),
+    matrix_row("v_wmma_f32_16x16x16_f16", wmma<E::F16, E::F16, Result::F32, 16>, Type::F32),
+    matrix_row("v_wmma_f32_16x16x16_bf16", wmma<E::Bf16, E::Bf16, Result::F32, 16>, Type::F32),
+    matrix_row("v_wmma_f16_16x16x16_f16", wmma<E::F16, E::F16, Result::F16, 16>, Type::F16),
+    matrix_row("v_wmma_bf16_16x16x16_bf16", wmma<E::Bf16, E::Bf16, Result::Bf16, 16>, Type::PackBf16),
+    matrix_row("v_wmma_i32_16x16x16_iu8", wmma<E::I8, E::I8, Result::I32, 16>, Type::U32, kNegIsSign),
+    matrix_row("v_wmma_i32_16x16x16_iu4", wmma<E::I4, E::I4, Result::I32, 16>, Type::U32, kNegIsSign),
+    matrix_row("v_wmma_i32_16x16x32_iu4", wmma<E::I4, E::I4, Result::I32, 32>, Type::U32, kNegIsSign),
+    matrix_row("v_wmma_f32_16x16x16_fp8_fp8", wmma<E::Fp8, E::Fp8, Result::F32, 16>, Type::F32),
+    matrix_row("v_wmma_f32_16x16x16_fp8_bf8", wmma<E::Fp8, E::Bf8, Result::F32, 16>, Type::F32),
+    matrix_row("v_wmma_f32_16x16x16_bf8_fp8", wmma<E::Bf8, E::Fp8, Result::F32, 16>, Type::F32),
+    matrix_row("v_wmma_f32_16x16x16_bf8_bf8", wmma<E::Bf8, E::Bf8, Result::F32, 16>, Type::F32),
 };
 
 }  // namespace

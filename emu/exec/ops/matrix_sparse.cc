@@ -6,37 +6,18 @@
 // fused operation (hardware documents no order).
 #include "emu/exec/ops/atomics.h"
 #include "emu/exec/ops/group.h"
-#include "emu/exec/ops/small_float.h"
-#include "emu/exec/registers.h"
+#include "emu/exec/ops/matrix_tiles.h"
 #include "emu/exec/service.h"
 
 namespace emu::exec {
 namespace EMU_ISA {
 namespace {
 
-enum class Element { F16, Bf16, Fp8, Bf8, I8, I4 };
-enum class Result { F32, I32, F16, Bf16 };
-
-constexpr unsigned bits_of(Element e) {
-  return e == Element::F16 || e == Element::Bf16 ? 16 : e == Element::I4 ? 4 : 8;
-}
 /// Element `at` of a lane, whose registers begin at v.
 template <Element E, bool Fnuz>
-EMU_FN auto element(const uint32_t* v, unsigned lanes, unsigned at, bool is_signed) {
+EMU_FN auto element_at(const uint32_t* v, unsigned lanes, unsigned at, bool is_signed) {
   const unsigned bit = at * bits_of(E);
-  const uint32_t x = v[bit / 32 * lanes] >> bit % 32;
-  if constexpr (E == Element::I8)
-    return is_signed ? int32_t(int8_t(x)) : int32_t(x & 0xff);
-  else if constexpr (E == Element::I4)
-    return is_signed ? int32_t(x << 28) >> 28 : int32_t(x & 15);
-  else if constexpr (E == Element::F16)
-    return half_value(x & 0xffff);
-  else if constexpr (E == Element::Bf16)
-    return std::bit_cast<float>(x << 16);
-  else if constexpr (E == Element::Fp8)
-    return from_small<4, Fnuz>(x);
-  else
-    return from_small<5, Fnuz>(x);
+  return element<E, Fnuz>(v[bit / 32 * lanes] >> bit % 32, is_signed);
 }
 
 /// sum[m][n] += A's row m times B's column n. A lane holds `Stored` elements of a row, the lanes of one group
@@ -49,12 +30,12 @@ EMU_FN void multiply(const Wave& w, const Op* op, uint32_t set, bool signed_a, b
     T b[2 * Stored][M];
     for (unsigned n = 0; n < M; ++n)
       for (unsigned k = 0; k < 2 * Stored; ++k)
-        b[k][n] = element<EB, Fnuz>(vb + group * M + n, Lanes, k, signed_b);
+        b[k][n] = element_at<EB, Fnuz>(vb + group * M + n, Lanes, k, signed_b);
     for (unsigned m = 0; m < M; ++m) {
       const unsigned lane = group * M + m;
       const uint32_t which = index[lane] >> (set * 2 * Stored % 32);
       for (unsigned at = 0; at < Stored; ++at) {
-        const T a = element<EA, Fnuz>(va + lane, Lanes, at, signed_a);
+        const T a = element_at<EA, Fnuz>(va + lane, Lanes, at, signed_a);
         const T* row = b[at / 2 * 4 + (which >> (2 * at) & 3)];
         for (unsigned n = 0; n < M; ++n) {
           if constexpr (std::is_same_v<T, int64_t>)
@@ -133,16 +114,7 @@ const Op* swmmac(Wave& w, const Op* op) {
 }
 
 constexpr Row row(const char* name, Handler run, unsigned flags = 0) {
-  Row r{};
-  r.name = name;
-  r.run = run;
-  r.form = Form::Custom;
-  r.cls = Class::Matrix;
-  r.dst = Type::Wide;
-  r.src[0] = r.src[1] = r.src[2] = Type::Wide;
-  r.dst_words = r.src_words[0] = r.src_words[1] = r.src_words[2] = kAsWritten;
-  r.flags = uint16_t(flags | kCrossLane);
-  return r;
+  return matrix_row(name, run, Type::Wide, flags);
 }
 using E = Element;
 

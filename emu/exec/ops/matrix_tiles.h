@@ -1,12 +1,54 @@
 // SPDX-License-Identifier: Apache-2.0
-// What WMMA and MFMA share: sums of products in the order of k, and halves of 16 lanes. Matrices lie as the
-// registers hold them, A by columns, B and the sums by rows.
+// What WMMA, MFMA and the sparse products share: elements, sums of products in the order of k, halves of 16
+// lanes, rows of the tables. Matrices lie as the registers hold them, A by columns, B and the sums by rows.
 #pragma once
-#include "emu/exec/ops/lanes.h"
+#include "emu/exec/ops/small_float.h"
+#include "emu/exec/registers.h"
 
 namespace emu::exec {
 namespace EMU_ISA {
 namespace {
+
+enum class Element { F64, F32, F16, Bf16, Fp8, Bf8, I8, I4 };
+enum class Result { F32, I32, F16, Bf16 };
+
+constexpr unsigned bits_of(Element e) {
+  return e == Element::F64                         ? 64
+         : e == Element::F32                       ? 32
+         : e == Element::F16 || e == Element::Bf16 ? 16
+         : e == Element::I4                        ? 4
+                                                   : 8;
+}
+/// An element of at most 32 bits, which are the lowest ones of x. Fnuz: which 8-bit floats the chip has.
+template <Element E, bool Fnuz>
+EMU_FN auto element(uint32_t x, bool is_signed) {
+  if constexpr (E == Element::I8)
+    return is_signed ? int32_t(int8_t(x)) : int32_t(x & 0xff);
+  else if constexpr (E == Element::I4)
+    return is_signed ? int32_t(x << 28) >> 28 : int32_t(x & 15);
+  else if constexpr (E == Element::F32)
+    return std::bit_cast<float>(x);
+  else if constexpr (E == Element::F16)
+    return half_value(x & 0xffff);
+  else if constexpr (E == Element::Bf16)
+    return std::bit_cast<float>(x << 16);
+  else
+    return from_small < E == Element::Fp8 ? 4 : 5, Fnuz > (x);
+}
+
+/// A row of the tables; c: the type of the third operand where it is a constant.
+constexpr Row matrix_row(const char* name, Handler run, Type c, unsigned flags = 0) {
+  Row r{};
+  r.name = name;
+  r.run = run;
+  r.form = Form::Custom;
+  r.cls = Class::Matrix;
+  r.dst = r.src[0] = r.src[1] = Type::Wide;
+  r.src[2] = c;
+  r.dst_words = r.src_words[0] = r.src_words[1] = r.src_words[2] = kAsWritten;
+  r.flags = uint16_t(flags | kCrossLane);
+  return r;
+}
 
 /// sum[m][n] += a[k][m] * b[k][n] for k = 0, 1, ..., each by one fused operation.
 template <unsigned M, unsigned K>

@@ -1,88 +1,50 @@
 // SPDX-License-Identifier: Apache-2.0
 // Less usual ways to memory: addresses that are the lane's number, exchanges of two places in LDS, loads that
 // go straight to LDS, blocks of registers (gfx12).
-#include <cstdio>
-
-#include "emu/exec/ops/atomics.h"
 #include "emu/exec/ops/group.h"
-#include "emu/exec/ops/scalars.h"
+#include "emu/exec/ops/local_places.h"
 #include "emu/exec/registers.h"
-#include "emu/exec/service.h"
 
 namespace emu::exec {
 namespace EMU_ISA {
 namespace {
 
-using Access = Memory::Access;
-
-EMU_FN uint64_t enabled(const Wave& w) {
-  return word64(const_cast<uint32_t*>(w.s) + kExec) & (~uint64_t(0) >> (64 - w.lanes));
-}
-/// The lanes whose bytes lie in the work-group's LDS; the others fault when checked, else read zero and write
-/// nothing.
-uint64_t local(Wave& w, const Op* op, const uint32_t* at, uint32_t bytes, Access access) {
-  uint64_t lanes = 0;
-  for (uint64_t rest = enabled(w); rest; rest &= rest - 1) {
-    const int i = __builtin_ctzll(rest);
-    if (uint64_t(at[i]) + bytes <= w.group->lds_bytes) {
-      lanes |= uint64_t(1) << i;
-    } else if (w.checker) {
-      char text[96];
-      std::snprintf(text, sizeof(text), "%u bytes at %u of an LDS of %u bytes", bytes, at[i],
-                    w.group->lds_bytes);
-      raise(w, op, Fault::Kind::LdsOutOfRange, i, at[i], text);
-    }
-  }
-  if (w.checker) check_local(w, op, at, lanes, bytes, access);
-  return lanes;
-}
 EMU_FN uint32_t* register_of(Wave& w, const Op* op, unsigned n) { return w.v + op->dst_offset + n * w.lanes; }
 
-// Offset and M0's lower half, then a word for each lane.
-EMU_FN void lane_offsets(const Wave& w, uint32_t base, uint32_t* at) {
-  for (unsigned i = 0; i < w.lanes; ++i) at[i] = base + 4 * i;
+/// Offset and M0's lower half, then a word for each lane.
+EMU_FN void places_by_lane(Wave& w, const Op* op, Access access, Places<uint32_t>& p) {
+  const uint32_t base = uint32_t(op->imm) + (w.s[kM0] & 0xffff);
+  places_at(w, op, 4, access, p, [base](unsigned i) { return base + 4 * i; });
 }
 const Op* load_by_lane(Wave& w, const Op* op) {
-  uint32_t at[64];
-  lane_offsets(w, uint32_t(op->imm) + (w.s[kM0] & 0xffff), at);
-  const uint64_t lanes = local(w, op, at, 4, Access::Read);
-  for (uint64_t rest = enabled(w); rest; rest &= rest - 1) {
-    const int i = __builtin_ctzll(rest);
-    uint32_t value = 0;
-    if (lanes >> i & 1) std::memcpy(&value, w.group->lds + at[i], 4);
-    register_of(w, op, 0)[i] = value;
-  }
+  Places<uint32_t> p;
+  places_by_lane(w, op, Access::Read, p);
+  load_lanes<1>(w, register_of(w, op, 0), p);
   return op + 1;
 }
 const Op* store_by_lane(Wave& w, const Op* op) {
-  uint32_t at[64];
-  lane_offsets(w, uint32_t(op->imm) + (w.s[kM0] & 0xffff), at);
-  for (uint64_t rest = local(w, op, at, 4, Access::Write); rest; rest &= rest - 1) {
-    const int i = __builtin_ctzll(rest);
-    std::memcpy(w.group->lds + at[i], w.v + op->src[0].offset + i, 4);
-  }
+  Places<uint32_t> p;
+  places_by_lane(w, op, Access::Write, p);
+  store_lanes<1>(w, w.v + op->src[0].offset, p);
   return op + 1;
 }
-EMU_FN uint64_t global_by_lane(Wave& w, const Op* op, uint64_t* a, Access access) {
-  const uint64_t base = scalar_bits(w, op->src[2], true) + uint64_t(op->imm), exec = enabled(w);
-  for (unsigned i = 0; i < w.lanes; ++i) a[i] = base + 4 * i;
-  if (w.checker && exec) check_memory(w, op, a, exec, 4, access);
-  return exec;
+EMU_FN void global_by_lane(Wave& w, const Op* op, Access access, Places<uint64_t>& p) {
+  const uint64_t base = scalar_pair(w, op->src[2].reg) + uint64_t(op->imm);
+  p.base = 0;
+  p.wanted = p.there = enabled_of(w);
+  for (unsigned i = 0; i < w.lanes; ++i) p.at[i] = base + 4 * i;
+  if (w.checker && p.wanted) check_places(w, op, p.at, p.wanted, 4, access);
 }
 const Op* global_load_by_lane(Wave& w, const Op* op) {
-  uint64_t a[64];
-  for (uint64_t rest = global_by_lane(w, op, a, Access::Read); rest; rest &= rest - 1) {
-    const int i = __builtin_ctzll(rest);
-    std::memcpy(register_of(w, op, 0) + i, reinterpret_cast<const void*>(a[i]), 4);
-  }
+  Places<uint64_t> p;
+  global_by_lane(w, op, Access::Read, p);
+  load_lanes<1>(w, register_of(w, op, 0), p);
   return op + 1;
 }
 const Op* global_store_by_lane(Wave& w, const Op* op) {
-  uint64_t a[64];
-  for (uint64_t rest = global_by_lane(w, op, a, Access::Write); rest; rest &= rest - 1) {
-    const int i = __builtin_ctzll(rest);
-    std::memcpy(reinterpret_cast<void*>(a[i]), w.v + op->src[1].offset + i, 4);
-  }
+  Places<uint64_t> p;
+  global_by_lane(w, op, Access::Write, p);
+  store_lanes<1>(w, w.v + op->src[1].offset, p);
   return op + 1;
 }
 
@@ -90,47 +52,38 @@ const Op* global_store_by_lane(Wave& w, const Op* op) {
 template <class T, unsigned Stride>
 const Op* exchange_two(Wave& w, const Op* op) {
   constexpr unsigned kWords = sizeof(T) / 4;
-  uint32_t at[2][64], results[2][kWords][64] = {};
+  uint32_t results[2][kWords * 64] = {};
   const uint32_t* address = w.v + op->src[0].offset;
   for (unsigned part = 0; part < 2; ++part) {
     const uint32_t offset = uint32_t(op->imm >> (8 * part) & 0xff) * uint32_t(sizeof(T)) * Stride;
-    for (unsigned i = 0; i < w.lanes; ++i) at[part][i] = address[i] + offset;
-    for (uint64_t rest = local(w, op, at[part], sizeof(T), Access::Atomic); rest; rest &= rest - 1) {
-      const int i = __builtin_ctzll(rest);
-      if (at[part][i] % sizeof(T) != 0)
-        raise(w, op, Fault::Kind::Misaligned, i, at[part][i],
-              "an LDS atomic needs an offset that its size divides");
-      const uint32_t* v = w.v + op->src[1 + part].offset + i;
-      uint64_t now = v[0], old = 0;
-      if (kWords == 2) now |= uint64_t(v[w.lanes]) << 32;
-      old = rmw<T, a_swap<T>>(w.group->lds + at[part][i], T(now), T());
-      for (unsigned word = 0; word < kWords; ++word) results[part][word][i] = uint32_t(old >> (32 * word));
-    }
+    Places<uint32_t> p;
+    places_at(w, op, sizeof(T), Access::Atomic, p, [&](unsigned i) { return address[i] + offset; });
+    atomic_lanes<T, a_swap<T>>(w, op, p, w.v + op->src[1 + part].offset, nullptr, results[part]);
   }
-  for (uint64_t rest = enabled(w); rest; rest &= rest - 1) {
-    const int i = __builtin_ctzll(rest);
-    for (unsigned part = 0; part < 2; ++part)
+  const uint32_t exec = uint32_t(enabled_of(w)), upper = uint32_t(enabled_of(w) >> 32);
+  for (unsigned part = 0; part < 2; ++part)
+    for (unsigned half = 0; half < w.lanes; half += 32)
       for (unsigned word = 0; word < kWords; ++word)
-        register_of(w, op, part * kWords + word)[i] = results[part][word][i];
-  }
+        write_enabled(register_of(w, op, part * kWords + word) + half, w.lanes, 1,
+                      results[part] + word * w.lanes + half, half ? upper : exec);
   return op + 1;
 }
 /// ds_condxchg32_rtn_b64: of two words, those whose new value has bit 31 are written, without it.
 const Op* exchange_if(Wave& w, const Op* op) {
-  uint32_t at[64];
+  Places<uint32_t> p;
   const uint32_t *address = w.v + op->src[0].offset, *data = w.v + op->src[1].offset;
-  for (unsigned i = 0; i < w.lanes; ++i) at[i] = (address[i] + uint32_t(op->imm)) & 0xfff8;
-  const uint64_t lanes = local(w, op, at, 8, Access::Atomic);
-  for (uint64_t rest = enabled(w); rest; rest &= rest - 1) {
-    const int i = __builtin_ctzll(rest);
-    uint32_t now[2] = {data[i], data[w.lanes + unsigned(i)]}, old[2] = {};
-    if (lanes >> i & 1) {
-      std::memcpy(old, w.group->lds + at[i], 8);
-      for (unsigned n = 0; n < 2; ++n)
-        if (now[n] >> 31) {
-          now[n] &= 0x7fffffff;
-          std::memcpy(w.group->lds + at[i] + 4 * n, now + n, 4);
-        }
+  places_at(w, op, 8, Access::Atomic, p,
+            [&](unsigned i) { return (address[i] + uint32_t(op->imm)) & 0xfff8; });
+  for (uint64_t rest = p.wanted; rest; rest &= rest - 1) {
+    const unsigned i = unsigned(__builtin_ctzll(rest));
+    const uint32_t now[2] = {data[i], data[w.lanes + i]};
+    uint32_t old[2] = {};
+    if (p.there >> i & 1) {
+      std::memcpy(old, p[i], 8);
+      for (unsigned n = 0; n < 2; ++n) {
+        const uint32_t value = now[n] & 0x7fffffff;
+        if (now[n] >> 31) std::memcpy(p[i] + 4 * n, &value, 4);
+      }
     }
     for (unsigned n = 0; n < 2; ++n) register_of(w, op, n)[i] = old[n];
   }
@@ -147,12 +100,9 @@ EMU_FN const Op* load_to_lds(Wave& w, const Op* op, const Row* load) {
   copy.dst_offset = kSpareRegister * w.lanes;
   copy.dst_words = 1;
   load->run(w, &copy);
-  uint32_t at[64];
-  lane_offsets(w, uint32_t(op->imm) + (w.s[kM0] & 0xffff), at);
-  for (uint64_t rest = local(w, op, at, 4, Access::Write); rest; rest &= rest - 1) {
-    const int i = __builtin_ctzll(rest);
-    std::memcpy(w.group->lds + at[i], w.v + copy.dst_offset + i, 4);
-  }
+  Places<uint32_t> p;
+  places_by_lane(w, op, Access::Write, p);
+  store_lanes<1>(w, w.v + copy.dst_offset, p);
   return op + 1;
 }
 #define TO_LDS(function, base)                     \
@@ -177,7 +127,7 @@ const Op* load_block(Wave& w, const Op* op, const Row* load) {
   return op + 1;
 }
 const Op* store_block(Wave& w, const Op* op, const Row* store) {
-  const uint64_t exec = enabled(w);
+  const uint64_t exec = enabled_of(w);
   for (unsigned n = 0; n < 32; ++n) {
     if (!(w.s[kM0] >> n & 1)) continue;
     Op copy = *op;
@@ -200,32 +150,17 @@ BLOCK(scratch_load_block, "scratch_load_b32", load_block)
 BLOCK(global_store_block, "global_store_b32", store_block)
 BLOCK(scratch_store_block, "scratch_store_b32", store_block)
 
-constexpr Row row(const char* name, Handler run, Form form, Class cls, unsigned bytes, unsigned dst,
-                  unsigned s0, unsigned s1, unsigned s2, unsigned flags) {
-  Row r{};
-  r.name = name;
-  r.run = run;
-  r.form = form;
-  r.cls = cls;
-  r.bytes = uint8_t(bytes);
-  r.dst_words = uint8_t(dst);
-  r.src_words[0] = uint8_t(s0);
-  r.src_words[1] = uint8_t(s1);
-  r.src_words[2] = uint8_t(s2);
-  r.flags = uint16_t(flags);
-  return r;
-}
 constexpr Row lds(const char* name, Handler run, unsigned bytes, unsigned dst, unsigned s0, unsigned s1,
                   unsigned s2, unsigned flags) {
-  return row(name, run, Form::Lds, Class::Lds, bytes, dst, s0, s1, s2, flags);
+  return memory_row(name, run, Form::Lds, Class::Lds, bytes, dst, s0, s1, s2, flags);
 }
 constexpr Row flat(const char* name, Handler run, unsigned bytes, unsigned dst, unsigned address,
                    unsigned data, unsigned flags) {
-  return row(name, run, Form::Flat, flags & kScratchSpace ? Class::Scratch : Class::Global, bytes, dst,
-             address, data, 0, flags);
+  return memory_row(name, run, Form::Flat, flags & kScratchSpace ? Class::Scratch : Class::Global, bytes, dst,
+                    address, data, 0, flags);
 }
 constexpr Row buffer(const char* name) {
-  return row(name, buffer_to_lds, Form::Buffer, Class::Global, 4, 0, 0, 0, 0, 0);
+  return memory_row(name, buffer_to_lds, Form::Buffer, Class::Global, 4, 0, 0, 0, 0, 0);
 }
 
 constexpr Row kRows[] = {

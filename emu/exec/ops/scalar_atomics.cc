@@ -2,8 +2,7 @@
 // Stores and atomics of the scalar unit (gfx9).
 #include "emu/exec/ops/atomics.h"
 #include "emu/exec/ops/group.h"
-#include "emu/exec/ops/scalars.h"
-#include "emu/exec/service.h"
+#include "emu/exec/ops/scalar_memory.h"
 
 namespace emu::exec {
 namespace EMU_ISA {
@@ -14,15 +13,13 @@ using Access = Memory::Access;
 /// The host address, checked; 0 when it lies outside a buffer. Words are the unit of addresses.
 template <bool Buffer>
 EMU_FN uint64_t address_of(Wave& w, const Op* op, uint32_t bytes, Access access) {
-  const uint64_t offset =
-      uint64_t(op->imm) + (op->src[1].place == Place::None ? 0 : scalar_bits(w, op->src[1], false));
+  const uint64_t offset = offset_of(w, op);
   uint64_t address = 0;
   if constexpr (Buffer) {
-    const uint32_t* descriptor = w.s + op->src[0].reg;
-    const uint32_t stride = descriptor[1] >> 16 & 0x3fff, records = descriptor[2];
-    const uint64_t size = stride ? uint64_t(stride) * records : records, at = offset & ~uint64_t(3);
-    if (at + bytes > size) return 0;
-    address = (uint64_t(descriptor[0]) | uint64_t(descriptor[1] & 0xffff) << 32) + at;
+    const ScalarBuffer buffer = scalar_buffer(w, op);
+    const uint64_t at = offset & ~uint64_t(3);
+    if (!buffer.holds(at, bytes)) return 0;
+    address = buffer.base + at;
   } else {
     address = (scalar_bits(w, op->src[0], true) + offset) & ~uint64_t(3);
   }
@@ -62,29 +59,14 @@ const Op* atomic(Wave& w, const Op* op) {
 }
 const Op* nothing(Wave&, const Op* op) { return op + 1; }
 
-constexpr Row row(const char* name, Handler run, unsigned base, unsigned data, unsigned bytes, unsigned words,
-                  unsigned flags) {
-  Row r{};
-  r.name = name;
-  r.run = run;
-  r.form = Form::Smem;
-  r.cls = Class::ScalarMemory;
-  r.dst = r.src[0] = Type::Wide;
-  r.dst_words = uint8_t(words);
-  r.bytes = uint8_t(bytes);
-  r.src_words[0] = uint8_t(base);
-  r.src_words[2] = uint8_t(data);
-  r.flags = uint16_t(flags);
-  return r;
-}
-#define STORE(n, name)                                           \
-  row("s_store_" name, store<false, n>, 2, n, 4 * n, 0, kStore), \
-      row("s_buffer_store_" name, store<true, n>, 4, n, 4 * n, 0, kStore)
-#define ONE(name, type, f, compares)                                                                  \
-  row("s_atomic_" name, atomic<false, type, f<type>, compares>, 2, sizeof(type) / (compares ? 2 : 4), \
-      sizeof(type), sizeof(type) / 4, kAtomic),                                                       \
-      row("s_buffer_atomic_" name, atomic<true, type, f<type>, compares>, 4,                          \
-          sizeof(type) / (compares ? 2 : 4), sizeof(type), sizeof(type) / 4, kAtomic)
+#define STORE(n, name)                                                         \
+  scalar_memory_row("s_store_" name, store<false, n>, 2, 0, n, 4 * n, kStore), \
+      scalar_memory_row("s_buffer_store_" name, store<true, n>, 4, 0, n, 4 * n, kStore)
+#define ONE(name, type, f, compares)                                                                         \
+  scalar_memory_row("s_atomic_" name, atomic<false, type, f<type>, compares>, 2, sizeof(type) / 4,           \
+                    sizeof(type) / (compares ? 2 : 4), sizeof(type), kAtomic),                               \
+      scalar_memory_row("s_buffer_atomic_" name, atomic<true, type, f<type>, compares>, 4, sizeof(type) / 4, \
+                        sizeof(type) / (compares ? 2 : 4), sizeof(type), kAtomic)
 #define ATOMIC(name, sign, f) ONE(name, sign##32_t, f, false), ONE(name "_x2", sign##64_t, f, false)
 
 constexpr Row ignored(const char* name) {

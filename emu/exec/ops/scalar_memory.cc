@@ -1,16 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 // Scalar loads.
+#include "emu/exec/ops/scalar_memory.h"
 #include "emu/exec/ops/group.h"
-#include "emu/exec/ops/scalars.h"
-#include "emu/exec/service.h"
 
 namespace emu::exec {
 namespace EMU_ISA {
 namespace {
 
-EMU_FN uint64_t offset_of(const Wave& w, const Op* op) {
-  return uint64_t(op->imm) + (op->src[1].place == Place::None ? 0 : scalar_bits(w, op->src[1], false));
-}
 template <unsigned Words>
 const Op* load(Wave& w, const Op* op) {
   const uint64_t address = (scalar_bits(w, op->src[0], true) + offset_of(w, op)) & ~uint64_t(3);
@@ -30,48 +26,33 @@ const Op* load_small(Wave& w, const Op* op) {
 /// Words outside the buffer read as zero.
 template <unsigned Words>
 const Op* buffer_load(Wave& w, const Op* op) {
-  const uint32_t* descriptor = w.s + op->src[0].reg;
-  const uint64_t base = uint64_t(descriptor[0]) | uint64_t(descriptor[1] & 0xffff) << 32;
-  const uint32_t stride = descriptor[1] >> 16 & 0x3fff, records = descriptor[2];
-  const uint64_t size = stride ? uint64_t(stride) * records : records,
-                 offset = offset_of(w, op) & ~uint64_t(3);
+  const ScalarBuffer buffer = scalar_buffer(w, op);
+  const uint64_t offset = offset_of(w, op) & ~uint64_t(3);
   uint32_t words[Words];
   for (unsigned i = 0; i < Words; ++i) {
     words[i] = 0;
-    if (offset + 4 * i + 4 > size) continue;
-    if (w.checker) check_scalar(w, op, base + offset + 4 * i, 4, op->dst + i);
-    std::memcpy(words + i, reinterpret_cast<const void*>(base + offset + 4 * i), 4);
+    if (!buffer.holds(offset + 4 * i, 4)) continue;
+    if (w.checker) check_scalar(w, op, buffer.base + offset + 4 * i, 4, op->dst + i);
+    std::memcpy(words + i, reinterpret_cast<const void*>(buffer.base + offset + 4 * i), 4);
   }
   std::memcpy(w.s + op->dst, words, sizeof(words));
   return op + 1;
 }
-
 template <class T>
 const Op* buffer_load_small(Wave& w, const Op* op) {
-  const uint32_t* descriptor = w.s + op->src[0].reg;
-  const uint64_t base = uint64_t(descriptor[0]) | uint64_t(descriptor[1] & 0xffff) << 32;
-  const uint32_t stride = descriptor[1] >> 16 & 0x3fff, records = descriptor[2];
-  const uint64_t size = stride ? uint64_t(stride) * records : records, offset = offset_of(w, op);
+  const ScalarBuffer buffer = scalar_buffer(w, op);
+  const uint64_t offset = offset_of(w, op);
   T value = 0;
-  if (offset + sizeof(T) <= size) {
-    if (w.checker) check_scalar(w, op, base + offset, sizeof(T), op->dst);
-    std::memcpy(&value, reinterpret_cast<const void*>(base + offset), sizeof(T));
+  if (buffer.holds(offset, sizeof(T))) {
+    if (w.checker) check_scalar(w, op, buffer.base + offset, sizeof(T), op->dst);
+    std::memcpy(&value, reinterpret_cast<const void*>(buffer.base + offset), sizeof(T));
   }
   w.s[op->dst] = uint32_t(int32_t(value));
   return op + 1;
 }
 
-constexpr Row row(const char* name, Handler run, uint8_t words, uint8_t bytes, uint8_t base_words) {
-  Row r{};
-  r.name = name;
-  r.run = run;
-  r.form = Form::Smem;
-  r.cls = Class::ScalarMemory;
-  r.dst = r.src[0] = Type::Wide;
-  r.dst_words = words;
-  r.bytes = bytes;
-  r.src_words[0] = base_words;
-  return r;
+constexpr Row row(const char* name, Handler run, unsigned words, unsigned bytes, unsigned base_words) {
+  return scalar_memory_row(name, run, base_words, words, 0, bytes);
 }
 #define LOADS(n, modern, old)                                                            \
   row("s_load_" modern, load<n>, n, 4 * n, 2), row("s_load_" old, load<n>, n, 4 * n, 2), \
