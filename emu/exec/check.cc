@@ -283,19 +283,22 @@ void check_memory(Wave& w, const Op* op, const uint64_t* addresses, uint64_t lan
 
 bool check_row(const Wave& w, uint64_t address, uint32_t bytes, Memory::Access access) {
   const Checker& checker = *w.checker;
-  if (checker.races != nullptr || !checker.memory->valid(address, bytes)) return false;
+  if (!checker.memory->valid(address, bytes)) return false;
   uint8_t* shadow = checker.memory->initialized(address);
-  if (shadow == nullptr) return true;
-  if (access == Memory::Access::Read) return all_initialized(shadow, bytes);
-  std::memset(shadow, 1, bytes);
+  const bool reads = access == Memory::Access::Read;
+  if (reads && shadow != nullptr && !all_initialized(shadow, bytes)) return false;
+  if (checker.races != nullptr && !checker.races->range(w, address, bytes, !reads)) return false;
+  if (!reads && shadow != nullptr) std::memset(shadow, 1, bytes);
   return true;
 }
 
 bool check_local_row(const Wave& w, uint32_t offset, uint32_t bytes, Memory::Access access) {
   const Checker& checker = *w.checker;
-  if (checker.lds_races != nullptr) return false;
-  if (access == Memory::Access::Read) return all_initialized(checker.lds_initialized + offset, bytes);
-  std::memset(checker.lds_initialized + offset, 1, bytes);
+  uint8_t* shadow = checker.lds_initialized + offset;
+  const bool reads = access == Memory::Access::Read;
+  if (reads && !all_initialized(shadow, bytes)) return false;
+  if (checker.lds_races != nullptr && !checker.lds_races->range(w, offset, bytes, !reads)) return false;
+  if (!reads) std::memset(shadow, 1, bytes);
   return true;
 }
 

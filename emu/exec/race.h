@@ -15,44 +15,52 @@ namespace emu::exec {
 
 struct LastAccess {
   uint32_t group = 0;  // plus one; 0: none
-  uint32_t wave = 0, epoch = 0, atomics = 0;
+  uint32_t epoch = 0, atomics = 0;
+  uint16_t wave = 0;
   uint8_t bytes = 0;  // of the word, as a mask
   bool atomic = false;
 };
 
-/// One word's last write and last read.
-struct RaceCell {
-  std::atomic<bool> busy{false};
-  uint64_t word = ~uint64_t(0);
-  LastAccess write, read;
+/// The last write and the last read of 16 words that lie together.
+struct RaceLine {
+  static constexpr unsigned kWords = 16;
+  LastAccess write[kWords], read[kWords];
+  bool split = false;  // the words differ; else the first ones stand for all
 };
 
-/// Words of device memory, by a hash: a word that falls out of its cell is forgotten, so races may be missed,
-/// never invented.
+/// Lines of device memory, by a hash: a line that falls out of its place is forgotten, so races may be
+/// missed, never invented.
 class RaceTable {
  public:
-  explicit RaceTable(uint64_t groups) : cells_(kCells), atomics_(groups) {}
+  explicit RaceTable(uint64_t groups) : places_(kPlaces), atomics_(groups) {}
   void access(Wave& wave, const Op* op, const uint64_t* addresses, uint64_t lanes, uint32_t bytes,
               Memory::Access kind);
+  /// A plain read or write of a range, quickly. False where it is no whole number of words or there is a
+  /// race, which access() then reports.
+  bool range(const Wave& wave, uint64_t address, uint32_t bytes, bool writes);
 
  private:
-  static constexpr size_t kCells = size_t(1) << 17;
-  std::vector<RaceCell> cells_;
+  struct Place {
+    std::atomic<bool> busy{false};
+    uint64_t line = ~uint64_t(0);
+    RaceLine words;
+  };
+  class Locked;
+  static constexpr size_t kPlaces = size_t(1) << 13;
+  std::vector<Place> places_;
   std::vector<std::atomic<uint32_t>> atomics_;  // by group: how many instructions with atomics it has run
 };
 
-/// The same for one group's LDS: a cell for each word.
+/// The same for one group's LDS.
 class LdsRaces {
  public:
   void reset(uint32_t bytes);
   void access(Wave& wave, const Op* op, const uint32_t* offsets, uint64_t lanes, uint32_t bytes,
               Memory::Access kind);
+  bool range(const Wave& wave, uint32_t offset, uint32_t bytes, bool writes);
 
  private:
-  struct Cell {
-    LastAccess write, read;
-  };
-  std::vector<Cell> cells_;
+  std::vector<RaceLine> lines_;
 };
 
 }  // namespace emu::exec

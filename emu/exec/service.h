@@ -25,8 +25,8 @@ void check_local(Wave& wave, const Op* op, const uint32_t* offsets, uint64_t lan
 void check_private(Wave& wave, const Op* op, const uint32_t* offsets, uint64_t lanes, uint32_t bytes,
                    Memory::Access access);
 /// The quick ways for lanes one behind the other: whether the whole range may be touched (what is written is
-/// marked as initialized). False also where races are looked for; the checks above then say what is wrong, if
-/// anything is.
+/// marked as initialized, and noted where races are looked for). When false, the checks above say what is
+/// wrong, if anything is.
 bool check_row(const Wave& wave, uint64_t address, uint32_t bytes, Memory::Access access);
 bool check_local_row(const Wave& wave, uint32_t offset, uint32_t bytes, Memory::Access access);
 /// One read by the scalar unit into the registers from `first` on; they become as undefined as the memory is.
