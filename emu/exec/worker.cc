@@ -5,6 +5,7 @@
 #include <cstring>
 #include <numeric>
 
+#include "emu/exec/barrier.h"
 #include "emu/exec/service.h"
 
 namespace emu::exec {
@@ -230,6 +231,9 @@ bool Worker::turn(Slot& slot, bool& progress) {
   checker.lds_initialized = slot.lds_initialized.data();
   checker.waits = slot.waits.empty() ? nullptr : slot.waits.data();
   checker.lds_races = checker.level >= Check::Race ? &slot.lds_races : nullptr;
+  if (std::any_of(slot.waves.begin(), slot.waves.end(),
+                  [](const Wave& w) { return w.state == State::Waiting; }))
+    release_waves(slot.group, checker.level >= Check::Race);
   unsigned ended = 0, waiting = 0;
   for (uint32_t i : slot.order) {
     Wave& w = slot.waves[i];

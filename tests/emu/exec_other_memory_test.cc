@@ -213,6 +213,23 @@ KERNEL split_barrier(int* c) {
   c[3 * thread_x() + 1] = before;
   c[3 * thread_x() + 2] = after;
 }
+// The first wave signals and waits only after the second one, which has passed the barrier, has answered.
+KERNEL barrier_and_spin(int* flag, int* c) {
+  if (thread_x() < 32) {
+    asm volatile("s_barrier_signal -1" ::: "memory");
+    while (__hip_atomic_load(flag, __ATOMIC_RELAXED, __HIP_MEMORY_SCOPE_AGENT) == 0) {
+    }
+    asm volatile("s_barrier_wait -1" ::: "memory");
+  } else {
+    asm volatile("s_barrier_signal -1\n\ts_barrier_wait -1" ::: "memory");
+    __hip_atomic_store(flag, 1, __ATOMIC_RELAXED, __HIP_MEMORY_SCOPE_AGENT);
+  }
+  c[thread_x()] = 1;
+}
+KERNEL barrier_unsignaled(int* c) {
+  asm volatile("s_barrier_wait -1" ::: "memory");
+  c[thread_x()] = 1;
+}
 #endif
 KERNEL buffer_atomics(i4 descriptor, int* c) {
   int x = 2;
@@ -405,8 +422,18 @@ TEST_P(ExecOtherMemory, SplitBarrier) {
     // Waves take turns, so they signal in order; three are members.
     EXPECT_EQ(r[size_t(96 * wave)], wave == 0);
     EXPECT_EQ(r[size_t(96 * wave + 1)], 1 | 3 << 4 | wave << 16);
-    EXPECT_EQ(r[size_t(96 * wave + 2)], 1 | 3 << 4 | (wave + 1) << 16);
+    // The last signal completes the barrier, which begins anew.
+    EXPECT_EQ(r[size_t(96 * wave + 2)], 1 | 3 << 4 | (wave == 2 ? 0 : wave + 1) << 16);
   }
+}
+
+TEST_P(ExecOtherMemory, SplitBarrierLetsPassWhileAnotherWaveIsBusy) {
+  if (chip != "gfx1200") GTEST_SKIP() << "gfx12 only";
+  int* flag = device->upload(std::vector<int>{0});
+  int* c = device->allocate<int>(64);
+  device->run("barrier_and_spin", {.grid = 1, .block = 64}, flag, c);
+  EXPECT_EQ(device->download(c, 64), std::vector<int>(64, 1));
+  EXPECT_THROW(device->run("barrier_unsignaled", {.grid = 1, .block = 64}, c), Fault);
 }
 
 TEST_P(ExecOtherMemory, BufferAtomics) {

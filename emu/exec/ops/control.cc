@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Branches, calls, barriers, waits and the rest of the program's flow.
+#include "emu/exec/barrier.h"
 #include "emu/exec/ops/group.h"
 #include "emu/exec/ops/scalars.h"
 #include "emu/exec/service.h"
@@ -47,8 +48,9 @@ const Op* barrier(Wave& w, const Op* op) {
   w.pc = op + 1;
   return nullptr;
 }
-/// gfx12: the barrier's number; M0 holds one in its lower bits. -1 is the work-group's, 0 is none; the named
-/// ones need s_barrier_init, which AMD's tables do not describe.
+/// gfx12: the barrier's number; M0 holds one in its lower bits. -1 is the work-group's, 0 is none; of the
+/// named ones AMD's tables describe neither how one is set up nor (S_BARRIER_WAIT: "reserved") how a wave
+/// waits.
 int32_t barrier_number(const Wave& w, const Op* op) {
   const Source& s = op->src[0];
   const uint32_t value = uint32_t(scalar_bits(w, s, false));
@@ -56,30 +58,19 @@ int32_t barrier_number(const Wave& w, const Op* op) {
   if (number != -1 && number != 0) raise(w, op, Fault::Kind::Unsupported, -1, 0, "a named barrier");
   return number;
 }
-/// Waves that have signaled since the group's last barrier. (All wait for all: a wave passes s_barrier_wait
-/// when every other one waits too or has ended.)
-uint32_t signals(const Wave& w) {
-  uint32_t count = 0;
-  for (uint32_t i = 0; i < w.group->wave_count; ++i)
-    count += w.group->waves[i].barrier_epoch == w.group->epoch + 1;
-  return count;
-}
 template <bool First>
 const Op* barrier_signal(Wave& w, const Op* op) {
-  const bool real = barrier_number(w, op) != 0, first = signals(w) == 0;
-  if (real) w.barrier_epoch = w.group->epoch + 1;
-  if (First) w.s[kScc] = real && first;
+  const bool first = barrier_number(w, op) != 0 && signal_barrier(w);
+  if (First) w.s[kScc] = first;
   return op + 1;
 }
 const Op* barrier_wait(Wave& w, const Op* op) {
   if (int16_t(op->imm) != -1) raise(w, op, Fault::Kind::Unsupported, -1, 0, "a named barrier");
-  return barrier(w, op);
+  wait_at_barrier(w, op);
+  return nullptr;
 }
-const Op* barrier_state(Wave& w, const Op* op) {
-  uint32_t members = 0;
-  for (uint32_t i = 0; i < w.group->wave_count; ++i) members += w.group->waves[i].state != State::Ended;
-  const bool real = barrier_number(w, op) != 0;
-  write_scalar(w, op->dst, real ? 1 | members << 4 | signals(w) << 16 : 0u);
+const Op* get_barrier_state(Wave& w, const Op* op) {
+  write_scalar(w, op->dst, barrier_number(w, op) != 0 ? barrier_state(w) : 0u);
   return op + 1;
 }
 const Op* give_way(Wave& w, const Op* op) {
@@ -185,7 +176,7 @@ constexpr Row kRows[] = {
     row("s_barrier_wait", barrier_wait, Form::Immediate, Class::Barrier),
     to_scalar("s_barrier_signal", barrier_signal<false>, Type::None, Type::U32, Class::Barrier),
     to_scalar("s_barrier_signal_isfirst", barrier_signal<true>, Type::None, Type::U32, Class::Barrier),
-    to_scalar("s_get_barrier_state", barrier_state, Type::U32, Type::U32, Class::Barrier),
+    to_scalar("s_get_barrier_state", get_barrier_state, Type::U32, Type::U32, Class::Barrier),
     to_scalar("s_sleep_var", give_way, Type::None, Type::U32, Class::Other),
     row("s_trap", trap, Form::Immediate, Class::Other),
     row("s_sleep", give_way, Form::Immediate, Class::Wait),
