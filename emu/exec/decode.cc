@@ -152,6 +152,9 @@ class Binder {
     if (const auto times = text_.number("mul")) op_.omod = *times == 2 ? 1 : 2;
     if (text_.number("div")) op_.omod = 3;
     if (op_.omod) op_.flags |= kSlowOut;
+    const auto neg = text_.list("neg");  // products of doubles
+    for (size_t i = 0; i < neg.size() && i < 4; ++i)
+      if (neg[i]) op_.src[i].mods |= kNeg;
     const auto sel = text_.list("op_sel"), sel_hi = text_.list("op_sel_hi"), neg_lo = text_.list("neg_lo"),
                neg_hi = text_.list("neg_hi");
     const bool mix = row_->src[0] == Type::Mix;

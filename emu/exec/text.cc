@@ -106,6 +106,14 @@ Text parse_text(std::string_view line) {
       first = false;
     }
   }
+  // Where DPP and SDWA are no names of their own (v_cmpx from gfx11 on), what stands behind the operands
+  // tells.
+  for (const std::string& m : text.modifiers) {
+    const std::string_view name = std::string_view(m).substr(0, m.find(':'));
+    text.dpp |=
+        name == "quad_perm" || name == "dpp8" || name.starts_with("row_") || name.starts_with("wave_");
+    text.sdwa |= name == "src0_sel" || name == "dst_sel";
+  }
   return text;
 }
 

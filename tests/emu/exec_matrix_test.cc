@@ -1,12 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 // WMMA and MFMA: where every element lies comes from AMD's matrix instruction calculator (../shared/isa), the
-// values from products of small integers, which every format holds exactly.
+// values from products of small integers, which every format holds exactly. MFMA's modifiers, as AMD's CDNA3
+// ISA document has them: CBSZ and ABID hand one block of A to 2^CBSZ neighbours, BLGP permutes the lanes of
+// B.
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <fstream>
 #include <map>
 #include <nlohmann/json.hpp>
 #include <random>
+#include <tuple>
 
 #include "emu/support/compile.h"
 #include "emu/support/launcher.h"
@@ -48,7 +52,7 @@ uint64_t encode(const std::string& type, int value, bool cdna) {
     return with_sign(magnitude == 0 ? 0 : magnitude == 1 ? 0x40 : 0x44, value ? 0x80 : 0);
   if (type == "fp8") return with_sign(magnitude == 0 ? 0 : magnitude == 1 ? 0x38 : 0x40, 0x80);
   if (type == "bf8") return with_sign(magnitude == 0 ? 0 : magnitude == 1 ? 0x3c : 0x40, 0x80);
-  if (type == "f32") return std::bit_cast<uint32_t>(float(value));
+  if (type == "f32" || type == "xf32") return std::bit_cast<uint32_t>(float(value));
   return uint32_t(value);
 }
 /// Bits of an integer as the result's type; |value| stays below 256, so all hold it.
@@ -69,6 +73,41 @@ void put(std::vector<uint32_t>& block, const Place& p, uint64_t value, unsigned 
   word = (word & ~mask) | (bits << p.low & mask);
 }
 
+/// The lane whose part of B a lane gets.
+unsigned lane_of_b(unsigned lane, unsigned blgp) {
+  if (blgp == 1 || blgp == 2) return lane % 32 + 32 * (blgp - 1);
+  if (blgp == 3) return (lane + 16) % 64;
+  return blgp == 0 ? lane : lane % 16 + 16 * (blgp - 4);
+}
+/// What is written behind the operands of MFMA.
+struct Modified {
+  std::string text;
+  unsigned cbsz = 0, abid = 0, blgp = 0, neg = 0;
+};
+/// The modifiers that the calculator says an instruction has.
+std::vector<Modified> modified_forms(const nlohmann::json& layout, bool is_double) {
+  std::vector<Modified> all = {{}};
+  const auto has = [&](const std::string& property) {
+    const auto& detail = layout["detail"];
+    return std::find(detail.begin(), detail.end(), property + " bits supported: True") != detail.end();
+  };
+  if (has("CBSZ and ABID"))
+    for (unsigned cbsz = 1; (1u << cbsz) <= layout["A"].size(); ++cbsz) {
+      const unsigned abid = (1u << cbsz) - 1 - (cbsz > 1);
+      all.push_back({" cbsz:" + std::to_string(cbsz) + " abid:" + std::to_string(abid), cbsz, abid});
+    }
+  if (!has("BLGP")) return all;
+  if (is_double) {  // here the field negates A, B and C
+    all.push_back({" neg:[1,0,0]", 0, 0, 0, 1});
+    all.push_back({" neg:[1,1,1]", 0, 0, 0, 7});
+    all.push_back({" neg:[0,1,1]", 0, 0, 0, 6});
+    return all;
+  }
+  for (unsigned blgp = 1; blgp < 8; ++blgp) all.push_back({" blgp:" + std::to_string(blgp), 0, 0, blgp});
+  if (layout["A"].size() > 1) all.push_back({" cbsz:1 abid:1 blgp:3", 1, 1, 3});
+  return all;
+}
+
 class ExecMatrix : public testing::TestWithParam<const char*> {};
 
 TEST_P(ExecMatrix, EveryInstruction) {
@@ -78,8 +117,6 @@ TEST_P(ExecMatrix, EveryInstruction) {
   nlohmann::json table = nlohmann::json::parse(file)[GetParam()];
   const bool cdna = std::string(GetParam()).starts_with("gfx9");
   const unsigned lanes = cdna ? 64 : 32;
-  for (const char* name : {"v_mfma_f32_16x16x8_xf32", "v_mfma_f32_32x32x4_xf32"})
-    table.erase(name);  // no handler
   std::string source =
       "typedef int v1; typedef int v2 __attribute__((ext_vector_type(2))); typedef int v4 "
       "__attribute__((ext_vector_type(4)));\n"
@@ -104,11 +141,14 @@ TEST_P(ExecMatrix, EveryInstruction) {
     shapes[name] = shape;
     const bool integer = name.find("_iu") != std::string::npos;
     const auto vector = [](unsigned n) { return "v" + std::to_string(n); };
-    source += "extern \"C\" __global__ void t_" + name + "(const " + vector(shape.a) + "* a, const " +
-              vector(shape.b) + "* b, const " + vector(shape.d) + "* c, " + vector(shape.d) + "* d) {\n  " +
-              vector(shape.d) + " r = c[thread_x()];\n  asm volatile(\"" + name + " %0, %1, %2, %0" +
-              (integer ? " neg_lo:[1,1,0]" : "") +
-              "\" : \"+v\"(r) : \"v\"(a[thread_x()]), \"v\"(b[thread_x()]));\n  d[thread_x()] = r;\n}\n";
+    unsigned form = 0;
+    for (const Modified& modified : modified_forms(layout, name.find("f64") != std::string::npos))
+      source += "extern \"C\" __global__ void t_" + name + "_" + std::to_string(form++) + "(const " +
+                vector(shape.a) + "* a, const " + vector(shape.b) + "* b, const " + vector(shape.d) +
+                "* c, " + vector(shape.d) + "* d) {\n  " + vector(shape.d) +
+                " r = c[thread_x()];\n  asm volatile(\"" + name + " %0, %1, %2, %0" +
+                (integer ? " neg_lo:[1,1,0]" : "") + modified.text +
+                "\" : \"+v\"(r) : \"v\"(a[thread_x()]), \"v\"(b[thread_x()]));\n  d[thread_x()] = r;\n}\n";
   }
   Device device(GetParam(), compile(source, GetParam()));
   std::mt19937 random(7);
@@ -129,26 +169,30 @@ TEST_P(ExecMatrix, EveryInstruction) {
       type_b = letter == std::string::npos ? words.back() : words[3].substr(letter);
       type_a = words.size() == 6 && words[4].back() == '8' ? words[4] : type_b;
     }
-    const size_t depth = layout["B"][0].size(), side = layout["A"][0].size();
+    const size_t depth = layout["B"][0].size(), side = layout["A"][0].size(), blocks = layout["D"].size();
     std::vector<uint32_t> ra(shape.a * lanes), rb(shape.b * lanes), rc(shape.d * lanes),
         want(shape.d * lanes);
-    std::vector<std::vector<int>> va(side, std::vector<int>(depth)), vb(depth, std::vector<int>(side));
+    using Matrix = std::vector<std::vector<int>>;
+    std::vector<Matrix> va(blocks, Matrix(side, std::vector<int>(depth))),
+        vc(blocks, Matrix(side, std::vector<int>(side)));
+    std::map<std::tuple<unsigned, unsigned, unsigned>, int> vb;  // by register, lane, lowest bit
     const auto small = [&] { return int(random() % 5) - 2; };
-    for (size_t block = 0; block < layout["D"].size(); ++block) {
+    for (size_t block = 0; block < blocks; ++block) {
       const auto &a = layout["A"][block], &b = layout["B"][block], &d = layout["D"][block];
       for (size_t i = 0; i < side; ++i)
         for (size_t k = 0; k < depth; ++k) {
-          va[i][k] = small();
-          vb[k][i] = small();
-          for (const Place& p : places(a[i][k])) put(ra, p, encode(type_a, va[i][k], cdna), lanes);
-          for (const Place& p : places(b[k][i])) put(rb, p, encode(type_b, vb[k][i], cdna), lanes);
+          va[block][i][k] = small();
+          for (const Place& p : places(a[i][k])) put(ra, p, encode(type_a, va[block][i][k], cdna), lanes);
+          const int value = small();
+          for (const Place& p : places(b[k][i])) {
+            vb[{p.reg, p.lane, p.low}] = value;
+            put(rb, p, encode(type_b, value, cdna), lanes);
+          }
         }
       for (size_t i = 0; i < side; ++i)
         for (size_t j = 0; j < side; ++j) {
-          int sum = small();
-          for (const Place& p : places(d[i][j])) put(rc, p, encode_result(result, sum), lanes);
-          for (size_t k = 0; k < depth; ++k) sum += va[i][k] * vb[k][j];
-          for (const Place& p : places(d[i][j])) put(want, p, encode_result(result, sum), lanes);
+          vc[block][i][j] = small();
+          for (const Place& p : places(d[i][j])) put(rc, p, encode_result(result, vc[block][i][j]), lanes);
         }
     }
     // Memory holds a lane's registers side by side.
@@ -162,8 +206,27 @@ TEST_P(ExecMatrix, EveryInstruction) {
     uint32_t *da = device.upload(by_lane(ra)), *db = device.upload(by_lane(rb)),
              *dc = device.upload(by_lane(rc));
     uint32_t* dd = device.allocate<uint32_t>(rc.size());
-    device.run("t_" + name, {.grid = 1, .block = lanes}, da, db, dc, dd);
-    EXPECT_EQ(device.download(dd, rc.size()), by_lane(want));
+    unsigned form = 0;
+    for (const Modified& modified : modified_forms(layout, type_a == "f64")) {
+      SCOPED_TRACE(modified.text);
+      for (size_t block = 0; block < blocks; ++block) {
+        const size_t shared = (size_t(1) << modified.cbsz) - 1;
+        const Matrix& a = va[(block & ~shared) | (modified.abid & shared)];
+        for (size_t i = 0; i < side; ++i)
+          for (size_t j = 0; j < side; ++j) {
+            int sum = vc[block][i][j] * (modified.neg & 4 ? -1 : 1);
+            for (size_t k = 0; k < depth; ++k) {
+              const Place p = places(layout["B"][block][k][j])[0];
+              const int b = vb.at({p.reg, lane_of_b(p.lane, modified.blgp), p.low});
+              sum += a[i][k] * b * (modified.neg % 4 == 1 || modified.neg % 4 == 2 ? -1 : 1);
+            }
+            for (const Place& p : places(layout["D"][block][i][j]))
+              put(want, p, encode_result(result, sum), lanes);
+          }
+      }
+      device.run("t_" + name + "_" + std::to_string(form++), {.grid = 1, .block = lanes}, da, db, dc, dd);
+      EXPECT_EQ(device.download(dd, rc.size()), by_lane(want));
+    }
   }
 }
 

@@ -87,6 +87,22 @@ EMU_FN T a_fmax(T old, T data, T) {
   if (data != data) return old;
   return data > old || (data == old && !std::signbit(data)) ? data : old;
 }
+// gfx12's names: of two NaNs the new one is written, made quiet.
+template <class T, T (*Other)(T, T, T)>
+EMU_FN T of_numbers(T old, T data) {
+  using Bits = std::conditional_t<sizeof(T) == 8, uint64_t, uint32_t>;
+  constexpr Bits kQuiet = Bits(1) << (sizeof(T) == 8 ? 51 : 22);
+  if (old != old && data != data) return std::bit_cast<T>(Bits(std::bit_cast<Bits>(data) | kQuiet));
+  return Other(old, data, T());
+}
+template <class T>
+EMU_FN T a_min_num(T old, T data, T) {
+  return of_numbers<T, a_fmin<T>>(old, data);
+}
+template <class T>
+EMU_FN T a_max_num(T old, T data, T) {
+  return of_numbers<T, a_fmax<T>>(old, data);
+}
 EMU_FN uint32_t two_halves(uint32_t a, uint32_t b) {
   const auto one = [](uint32_t x, uint32_t y) {
     return half_bits(half_value(x & 0xffff) + half_value(y & 0xffff));

@@ -29,9 +29,19 @@ namespace {
   if (magnitude >= 0x7c00)
     return std::bit_cast<float>(sign | 0x7f800000 | (magnitude & 0x3ff) << 13 |
                                 (magnitude > 0x7c00 ? 0x400000 : 0));
-  const float value = std::bit_cast<float>((magnitude << 13) + (magnitude < 0x400 ? 0x38800000 : 0x38000000));
-  const float exact = magnitude < 0x400 ? value - 6.103515625e-05f : value;
+  // (Exact and +0 for 0 in every rounding mode.)
+  const float exact = magnitude < 0x400 ? float(int32_t(magnitude)) * 5.9604644775390625e-08f
+                                        : std::bit_cast<float>((magnitude << 13) + 0x38000000);
   return std::bit_cast<float>(std::bit_cast<uint32_t>(exact) | sign);
+}
+
+/// f rounded to a half as the host's mode says (to nearest where it lacks the instruction).
+[[gnu::always_inline]] inline float rounded_half(float f) {
+#if defined(__F16C__)
+  return _cvtsh_ss(_cvtss_sh(f, 4));
+#else
+  return half_value(half_bits(f));
+#endif
 }
 
 /// words: halves in the low 16 bits -> floats.

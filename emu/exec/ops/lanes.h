@@ -196,11 +196,15 @@ struct NoScope {
                                  type == Type::PackF32
                              ? 2
                              : 1;
-  const bool changes = op->omod || (op->flags & kClamp);
+  // omod does nothing where denormal results are on, and up to gfx11 in IEEE mode.
+  const uint32_t denormal_results = type == Type::F32 ? 0x20 : 0x80;
+  const bool scaled = (w.mode & (denormal_results | (w.generation < 12 ? kModeIeee : 0))) == 0;
+  const uint8_t omod = scaled ? op->omod : 0;
+  const bool changes = omod || (op->flags & kClamp);
   if (changes && (type == Type::F32 || type == Type::F16)) {
     for (unsigned i = 0; i < 32; ++i) {
       float f = std::bit_cast<float>(out[i]);
-      if (op->omod) f = op->omod == 1 ? f * 2.0f : op->omod == 2 ? f * 4.0f : f * 0.5f;
+      if (omod) f = omod == 1 ? f * 2.0f : omod == 2 ? f * 4.0f : f * 0.5f;
       if (op->flags & kClamp) {
         if (f != f)
           f = w.mode & kModeDx10Clamp || w.generation >= 12 ? 0.0f : f;
@@ -212,7 +216,7 @@ struct NoScope {
   } else if (changes && type == Type::F64) {
     for (unsigned i = 0; i < 32; ++i) {
       double f = std::bit_cast<double>(uint64_t(out[32 + i]) << 32 | out[i]);
-      if (op->omod) f = op->omod == 1 ? f * 2.0 : op->omod == 2 ? f * 4.0 : f * 0.5;
+      if (omod) f = omod == 1 ? f * 2.0 : omod == 2 ? f * 4.0 : f * 0.5;
       if (op->flags & kClamp) {
         if (f != f)
           f = w.mode & kModeDx10Clamp || w.generation >= 12 ? 0.0 : f;
@@ -240,7 +244,7 @@ struct NoScope {
       uint32_t rest = 0;
       if (op->flags & kKeepUnused) rest = d[i] & ~(field << shift);
       if ((op->flags & kSextUnused) && (value >> shift & (field + 1) >> 1))
-        rest = ~((field << shift << 1) - 1) & ~(field << shift);
+        rest = ~((field << shift) | ((1u << shift) - 1));
       out[i] = value | rest;
     }
   } else if (is_short) {
@@ -336,8 +340,9 @@ EMU_FN const Op* run_lanes(Wave& w, const Op* op, std::index_sequence<I...>) {
                            (kIsMask && ((std::is_same_v<A, double> || std::is_same_v<A, Half>) || ...));
   constexpr bool kFloating = kIsFloating<T> || (kIsFloating<A> || ...);
   const std::conditional_t<kFloating, FpScope<kDouble>, NoScope> scope(w);
-  const Mode mode{(w.mode & kModeIeee) != 0 || w.generation >= 12, (w.mode & kModeDx10Clamp) != 0,
-                  (op->flags & kClamp) != 0, uint32_t(op->imm), w.generation == 9};
+  const Mode mode{(w.mode & kModeIeee) != 0 || w.generation >= 12,
+                  (w.mode & kModeDx10Clamp) != 0 || w.generation >= 12, (op->flags & kClamp) != 0,
+                  uint32_t(op->imm), w.generation == 9};
   alignas(64) uint32_t tmp[sizeof...(A) + 1][64];
   uint64_t mask = 0;
   for (unsigned half = 0; half < w.lanes; half += 32) {

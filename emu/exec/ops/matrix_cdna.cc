@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // MFMA of gfx90a and gfx942: D = A * B + C on one or more blocks of M x M, the whole wave at once, EXEC
-// ignored. Products are added in the order of k, each by one fused operation. (Hardware does not document its
-// order, and gfx90a flushes 16-bit denormals, which is not done here; its results may differ in the last
-// bits.)
+// ignored, with the modifiers of AMD's CDNA3 ISA document (CBSZ, ABID, BLGP; in products of doubles BLGP's
+// bits negate A, B and C). Products are added in the order of k, each by one fused operation. (Hardware does
+// not document its order, and gfx90a flushes 16-bit denormals, which is not done here; its results may differ
+// in the last bits.)
 #include "emu/exec/ops/group.h"
 #include "emu/exec/ops/matrix_tiles.h"
 #include "emu/exec/ops/scalars.h"
@@ -41,20 +42,43 @@ EMU_FN Cell cell(unsigned block, unsigned m, unsigned n, bool is_double) {
   return {m % 4 + 4 * (m / (4 * kGroups)) + M * M / 64 * block, n + M * (m / 4 % kGroups)};
 }
 
+/// BLGP, the lane group pattern of B: the lane whose registers another one's stand for.
+EMU_FN unsigned lane_of_b(unsigned lane, uint32_t blgp) {
+  if (blgp <= 2) return (lane & 31) + 32 * (blgp - 1);
+  return blgp == 3 ? (lane + 16) & 63 : (lane & 15) + 16 * (blgp - 4);
+}
+
 template <Element EA, Element EB, unsigned M, unsigned K, unsigned Blocks>
 const Op* mfma(Wave& w, const Op* op) {
   constexpr bool kDouble = EA == Element::F64, kInteger = EA == Element::I8;
   constexpr unsigned kPerLane = K * M * Blocks / 64;
   using T = std::conditional_t<kDouble, double, std::conditional_t<kInteger, int32_t, float>>;
-  if (w.lanes != 64 || (op->raw[0] >> 8 & 0x7f) || op->raw[1] >> 29)
-    raise(w, op, Fault::Kind::Unsupported, -1, 0, "MFMA with cbsz, abid, blgp or neg");
+  // CBSZ and ABID: 2^CBSZ neighbouring blocks take the one block of A that ABID names.
+  const uint32_t shared = (1u << (op->raw[0] >> 8 & 7)) - 1, chosen = op->raw[0] >> 11 & 15,
+                 blgp = op->raw[1] >> 29;
+  const unsigned negated = (op->src[0].mods | op->src[1].mods | op->src[2].mods) & kNeg;
+  constexpr bool kPermutes = EA == Element::F32 || bits_of(EA) == 16 || kInteger;
+  if (w.lanes != 64 || shared >= Blocks || chosen > shared || (shared && kDouble) ||
+      (blgp && !kPermutes && !(kDouble && negated)))
+    raise(w, op, Fault::Kind::Unsupported, -1, 0, "MFMA with cbsz, abid or blgp that it does not have");
+  constexpr unsigned kWords = (kPerLane * bits_of(EB) + 31) / 32 * 64;
+  uint32_t permuted[kWords];
+  const uint32_t *va = w.v + op->src[0].offset, *vb = w.v + op->src[1].offset;
+  if (kPermutes && blgp) {
+    for (unsigned i = 0; i < kWords; ++i) permuted[i] = vb[(i & ~63u) + lane_of_b(i & 63, blgp)];
+    vb = permuted;
+  }
   alignas(64) T a[Blocks][K][M], b[Blocks][K][M], sum[Blocks][M][M];
   const Source& c = op->src[2];
   for (unsigned block = 0; block < Blocks; ++block) {
     for (unsigned k = 0; k < K; ++k) {
-      const unsigned lane = M * (block + Blocks * (k / kPerLane));
-      elements<EA, M>(w.v + op->src[0].offset + lane, w.lanes, k % kPerLane, a[block][k]);
-      elements<EB, M>(w.v + op->src[1].offset + lane, w.lanes, k % kPerLane, b[block][k]);
+      const unsigned group = Blocks * (k / kPerLane), from = (block & ~shared) | chosen;
+      elements<EA, M>(va + M * (from + group), w.lanes, k % kPerLane, a[block][k]);
+      elements<EB, M>(vb + M * (block + group), w.lanes, k % kPerLane, b[block][k]);
+      if (kDouble && (op->src[0].mods & kNeg))
+        for (T& x : a[block][k]) x = -x;
+      if (kDouble && (op->src[1].mods & kNeg))
+        for (T& x : b[block][k]) x = -x;
     }
     for (unsigned m = 0; m < M; ++m) {
       if constexpr (kDouble) {
@@ -72,6 +96,9 @@ const Op* mfma(Wave& w, const Op* op) {
         for (T& x : sum[block][m]) x = std::bit_cast<T>(uint32_t(scalar_bits(w, c, false)));
       }
     }
+    if (kDouble && (c.mods & kNeg))
+      for (auto& row : sum[block])
+        for (T& x : row) x = -x;
     add_products(a[block], b[block], sum[block]);
   }
   for (unsigned block = 0; block < Blocks; ++block)
@@ -149,6 +176,8 @@ constexpr Row kRows[] = {
     row<E::Bf16, 4, 4, 16>("v_mfma_f32_4x4x4_16b_bf16"),
     row<E::Bf16, 32, 8>("v_mfma_f32_32x32x8_bf16"),
     row<E::Bf16, 16, 16>("v_mfma_f32_16x16x16_bf16"),
+    row<E::Xf32, 16, 8>("v_mfma_f32_16x16x8_xf32"),
+    row<E::Xf32, 32, 4>("v_mfma_f32_32x32x4_xf32"),
     row<E::F64, 16, 4>("v_mfma_f64_16x16x4_f64"),
     row<E::F64, 4, 4, 4>("v_mfma_f64_4x4x4_4b_f64"),
     row<E::Bf8, 16, 32, 1, E::Bf8>("v_mfma_f32_16x16x32_bf8_bf8"),

@@ -9,15 +9,29 @@ namespace emu::exec {
 namespace EMU_ISA {
 namespace {
 
-enum class Element { F64, F32, F16, Bf16, Fp8, Bf8, I8, I4 };
+enum class Element { F64, F32, Xf32, F16, Bf16, Fp8, Bf8, I8, I4 };
 enum class Result { F32, I32, F16, Bf16 };
 
 constexpr unsigned bits_of(Element e) {
-  return e == Element::F64                         ? 64
-         : e == Element::F32                       ? 32
-         : e == Element::F16 || e == Element::Bf16 ? 16
-         : e == Element::I4                        ? 4
-                                                   : 8;
+  switch (e) {
+    case Element::F64:
+      return 64;
+    case Element::F32:
+    case Element::Xf32:
+      return 32;
+    case Element::F16:
+    case Element::Bf16:
+      return 16;
+    case Element::I4:
+      return 4;
+    default:
+      return 8;
+  }
+}
+/// A float with 10 bits of mantissa: the nearest one, ties to even (a choice: AMD documents only the format).
+EMU_FN float rounded_xf32(uint32_t x) {
+  const uint32_t rounded = (x + 0xfff + (x >> 13 & 1)) & ~0x1fffu;
+  return std::bit_cast<float>((x & 0x7f800000) == 0x7f800000 ? x : rounded);
 }
 /// An element of at most 32 bits, which are the lowest ones of x. Fnuz: which 8-bit floats the chip has.
 template <Element E, bool Fnuz>
@@ -28,6 +42,8 @@ EMU_FN auto element(uint32_t x, bool is_signed) {
     return is_signed ? int32_t(x << 28) >> 28 : int32_t(x & 15);
   else if constexpr (E == Element::F32)
     return std::bit_cast<float>(x);
+  else if constexpr (E == Element::Xf32)
+    return rounded_xf32(x);
   else if constexpr (E == Element::F16)
     return half_value(x & 0xffff);
   else if constexpr (E == Element::Bf16)

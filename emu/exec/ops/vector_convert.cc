@@ -52,6 +52,13 @@ EMU_FN uint32_t half_towards_zero(float x) {
   const uint32_t shift = 126 - (magnitude >> 23);
   return sign | (shift > 31 ? 0 : ((magnitude & 0x7fffff) | 0x800000) >> shift);
 }
+/// (Clamped before: between 0 and 1 that is the same.)
+EMU_FN uint32_t halves_towards_zero(float a, float b, Mode m) {
+  const auto clamped = [&](float x) {
+    return !m.clamp ? x : is_nan(x) ? (m.dx10_clamp ? 0.0f : x) : x > 1.0f ? 1.0f : x > 0.0f ? x : 0.0f;
+  };
+  return half_towards_zero(clamped(a)) | half_towards_zero(clamped(b)) << 16;
+}
 EMU_FN uint32_t u16_of(uint32_t x) { return x > 0xffff ? 0xffff : x; }
 EMU_FN uint32_t i16_of(int32_t x) { return uint32_t(x > 32767 ? 32767 : x < -32768 ? -32768 : x); }
 EMU_FN uint32_t sat8(int32_t x) { return uint32_t(x < 0 ? 0 : x > 255 ? 255 : x); }
@@ -93,10 +100,8 @@ constexpr Row kRows[] = {
     valu<[](Half a) { return unorm(a.f); }>("v_cvt_norm_u16_f16", kZeroHigh9),
     valu<[](int16_t a) { return int32_t(a); }>("v_cvt_i32_i16"),
     valu<[](uint16_t a) { return uint32_t(a); }>("v_cvt_u32_u16"),
-    valu<[](float a, float b) { return half_towards_zero(a) | half_towards_zero(b) << 16; }>(
-        "v_cvt_pk_rtz_f16_f32"),
-    valu<[](float a, float b) { return half_towards_zero(a) | half_towards_zero(b) << 16; }>(
-        "v_cvt_pkrtz_f16_f32"),
+    valu<[](float a, float b, Mode m) { return halves_towards_zero(a, b, m); }>("v_cvt_pk_rtz_f16_f32"),
+    valu<[](float a, float b, Mode m) { return halves_towards_zero(a, b, m); }>("v_cvt_pkrtz_f16_f32"),
     valu<[](float a, float b) { return pack(uint16_t(to_i16(a)), uint16_t(to_i16(b))); }>("v_cvt_pk_i16_f32"),
     valu<[](float a, float b) { return pack(to_u16(a), to_u16(b)); }>("v_cvt_pk_u16_f32"),
     valu<[](float a, float b) { return pack(snorm(a), snorm(b)); }>("v_cvt_pk_norm_i16_f32"),

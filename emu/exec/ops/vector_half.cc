@@ -76,18 +76,14 @@ constexpr Row kRows[] = {
     valu<[](Half a, Half b, Half c) { return fused_half(a, b, c); }>("v_fmamk_f16"),
     valu<[](Half a, Half b, Half c) { return fused_half(a, b, c); }>("v_fmaak_f16"),
     valu<[](Half a, Half b, Half c) { return fused_half(a, b, c); }>("v_fmac_f16", kAccumulate),
-    valu<[](Half a, Half b, Half c) {
-      return fused_half({float(half_value(half_bits(a.f * b.f)))}, {1.0f}, c);
-    }>("v_mad_f16"),
-    valu<[](Half a, Half b, Half c) {
-      return fused_half({float(half_value(half_bits(a.f * b.f)))}, {1.0f}, c);
-    }>("v_mac_f16", kAccumulate | kZeroHigh9),
-    valu<[](Half a, Half b, Half c) {
-      return fused_half({float(half_value(half_bits(a.f * b.f)))}, {1.0f}, c);
-    }>("v_madak_f16", kZeroHigh9),
-    valu<[](Half a, Half b, Half c) {
-      return fused_half({float(half_value(half_bits(a.f * b.f)))}, {1.0f}, c);
-    }>("v_madmk_f16", kZeroHigh9),
+    valu<[](Half a, Half b, Half c) { return fused_half({rounded_half(a.f * b.f)}, {1.0f}, c); }>(
+        "v_mad_f16"),
+    valu<[](Half a, Half b, Half c) { return fused_half({rounded_half(a.f * b.f)}, {1.0f}, c); }>(
+        "v_mac_f16", kAccumulate | kZeroHigh9),
+    valu<[](Half a, Half b, Half c) { return fused_half({rounded_half(a.f * b.f)}, {1.0f}, c); }>(
+        "v_madak_f16", kZeroHigh9),
+    valu<[](Half a, Half b, Half c) { return fused_half({rounded_half(a.f * b.f)}, {1.0f}, c); }>(
+        "v_madmk_f16", kZeroHigh9),
     valu<[](uint16_t a, uint16_t b, Mode m) { return min_half(a, b, m); }>("v_min_f16", kZeroHigh9),
     valu<[](uint16_t a, uint16_t b, Mode m) { return max_half(a, b, m); }>("v_max_f16", kZeroHigh9),
     valu<[](uint16_t a, uint16_t b, uint16_t c, Mode m) { return min3_half(a, b, c, m); }>("v_min3_f16"),
@@ -123,9 +119,8 @@ constexpr Row kRows[] = {
     valu<[](Half a, Half b, Half c) { return div_fixup_half(a, b, c); }>("v_div_fixup_legacy_f16",
                                                                          kZeroHigh9),
     valu<[](Half a, Half b, Half c) { return fused_half(a, b, c); }>("v_fma_legacy_f16", kZeroHigh9),
-    valu<[](Half a, Half b, Half c) {
-      return fused_half({float(half_value(half_bits(a.f * b.f)))}, {1.0f}, c);
-    }>("v_mad_legacy_f16", kZeroHigh9),
+    valu<[](Half a, Half b, Half c) { return fused_half({rounded_half(a.f * b.f)}, {1.0f}, c); }>(
+        "v_mad_legacy_f16", kZeroHigh9),
     valu<[](uint16_t a, uint16_t b) { return classify_half(a, b); }>("v_cmp_class_f16"),
     valu_exec<[](uint16_t a, uint16_t b) { return classify_half(a, b); }>("v_cmpx_class_f16"),
     valu<[](uint16_t a, uint16_t b) { return uint32_t(a) | uint32_t(b) << 16; }>("v_pack_b32_f16"),

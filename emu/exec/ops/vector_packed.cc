@@ -317,16 +317,28 @@ EMU_FN i32 eight(u32 a, u32 b, bool sa, bool sb) {
   for (int n = 0; n < 8; ++n) sum += nibble_at(a, n, sa) * nibble_at(b, n, sb);
   return sum;
 }
-EMU_FN i32 two_signed(u32 a, u32 b, i32 c, bool clamp) {
-  const int64_t sum = int64_t(i16(a)) * i16(b) + int64_t(i16(a >> 16)) * i16(b >> 16) + c;
-  return !clamp                ? i32(sum)
-         : sum > 2147483647    ? 2147483647
-         : sum < -2147483648LL ? i32(-2147483647 - 1)
-                               : i32(sum);
-}
-EMU_FN u32 two_unsigned(u32 a, u32 b, u32 c, bool clamp) {
-  const uint64_t sum = uint64_t(a & 0xffff) * (b & 0xffff) + uint64_t(a >> 16) * (b >> 16) + c;
-  return clamp && sum > 0xffffffffu ? ~0u : u32(sum);
+/// Products of the two halves that op_sel and op_sel_hi choose, and the third operand.
+template <bool Signed>
+const Op* dot2_integers(Wave& w, const Op* op) {
+  alignas(64) u32 a[2][64], b[2][64], c[64];
+  for (unsigned half = 0; half < w.lanes; half += 32) {
+    for (unsigned part = 0; part < 2; ++part) {
+      const auto chosen = [&](const Source& s) { return part ? high_part(s) : low_part(s); };
+      prepare(w, op, chosen(op->src[0]), Type::U16, half, a[part]);
+      prepare(w, op, chosen(op->src[1]), Type::U16, half, b[part]);
+    }
+    prepare(w, op, op->src[2], Type::U32, half, c);
+    const bool clamp = op->flags & kClamp;
+    for (unsigned i = 0; i < 32; ++i) {
+      const auto factor = [](u32 x) { return Signed ? int64_t(i16(x)) : int64_t(x); };
+      const int64_t sum = factor(a[0][i]) * factor(b[0][i]) + factor(a[1][i]) * factor(b[1][i]) +
+                          (Signed ? int64_t(i32(c[i])) : int64_t(c[i]));
+      constexpr int64_t kLeast = Signed ? -2147483648LL : 0, kMost = Signed ? 2147483647LL : 0xffffffffLL;
+      c[i] = u32(!clamp ? sum : sum < kLeast ? kLeast : sum > kMost ? kMost : sum);
+    }
+    write_enabled(w.v + op->dst_offset + half, w.lanes, 1, c, enabled_lanes(w, op, half));
+  }
+  return op + 1;
 }
 
 constexpr Row special(const char* name, Handler run, Type a, Type c, Class cls, unsigned flags = 0) {
@@ -390,12 +402,9 @@ constexpr Row kRows[] = {
     special("v_dot2acc_f32_bf16", dot2<Dot2::F32Bf16>, Type::PackBf16, Type::F32, Class::Dot, kAccumulate),
     dot_short("v_dot2_f16_f16", dot2<Dot2::F16F16>),
     dot_short("v_dot2_bf16_bf16", dot2<Dot2::Bf16Bf16>),
-    valu<[](u32 a, u32 b, i32 c, Mode m) { return two_signed(a, b, c, m.clamp); }>("v_dot2_i32_i16", 0,
-                                                                                   Class::Dot),
-    valu<[](u32 a, u32 b, u32 c, Mode m) { return two_unsigned(a, b, c, m.clamp); }>("v_dot2_u32_u16", 0,
-                                                                                     Class::Dot),
-    valu<[](u32 a, u32 b, i32 c, Mode m) { return two_signed(a, b, c, m.clamp); }>("v_dot2c_i32_i16",
-                                                                                   kAccumulate, Class::Dot),
+    special("v_dot2_i32_i16", dot2_integers<true>, Type::Pack16, Type::I32, Class::Dot),
+    special("v_dot2_u32_u16", dot2_integers<false>, Type::Pack16, Type::U32, Class::Dot),
+    special("v_dot2c_i32_i16", dot2_integers<true>, Type::Pack16, Type::I32, Class::Dot, kAccumulate),
     valu<[](u32 a, u32 b, i32 c, Mode m) { return sum_i(four(a, b, m.signs & 1, m.signs & 2), c, m.clamp); }>(
         "v_dot4_i32_iu8", kNegIsSign, Class::Dot),
     valu<[](u32 a, u32 b, i32 c, Mode m) {

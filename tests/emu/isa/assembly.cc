@@ -150,6 +150,7 @@ std::string written(const Instruction& in, const Target& t, uint32_t literal, co
       const int index = o.role == "src0" ? 0 : o.role == "src1" ? 1 : o.role == "src2" ? 2 : -1;
       if (index < 0) return "";
       text = range('v', 8 + 2 * index, o.registers());
+      if ((modifiers.sext >> index & 1) != 0) text = "sext(" + text + ")";
       if ((modifiers.abs >> index & 1) != 0) text = "|" + text + "|";
       if ((modifiers.neg >> index & 1) != 0) text = "-" + text;
     }
@@ -162,7 +163,7 @@ std::string written(const Instruction& in, const Target& t, uint32_t literal, co
     words.push_back(constant);
   if (in.base.find("_FMAMK_") != std::string::npos || in.base.find("_MADMK_") != std::string::npos)
     words.insert(words.begin() + 2, constant);
-  std::string line = lower(in.name);
+  std::string line = modifiers.suffix.empty() ? lower(in.name) : lower(in.base) + modifiers.suffix;
   for (size_t i = 0; i < words.size(); ++i) line += (i == 0 ? " " : ", ") + words[i];
   // The text of these reads lanes that are off: op_sel asks for it.
   if (in.base.starts_with("V_PERMLANE") && in.base.find("16_") != std::string::npos && t.generation >= 10)
@@ -209,8 +210,10 @@ std::vector<bool> accepted(const std::vector<std::string>& lines, const Target& 
 }
 
 std::vector<std::byte> kernels(const std::vector<std::string>& lines, const std::vector<Body>& bodies,
-                               const Target& t) {
+                               const std::vector<Mode>& modes, const Target& t) {
   const Names n(t);
+  const std::string set_mode =
+      std::string("s_setreg_imm32_b32 hwreg(HW_REG_MODE, 0, ") + (t.generation < 12 ? "10" : "8") + "), ";
   std::ostringstream out, metadata;
   out << ".text\n";
   for (size_t i = 0; i < lines.size(); ++i) {
@@ -226,12 +229,15 @@ std::vector<std::byte> kernels(const std::vector<std::string>& lines, const std:
       out << n.load4 << range('v', 8 + 4 * k, 4) << ", v1, s[4:5] offset:" << 16 * k << "\n";
     for (int v = 24; v < 28; ++v) out << "v_mov_b32 v" << v << ", 0\n";
     out << n.wait_load;
+    const bool other_mode = !modes.empty() && !modes[i].usual();
+    if (other_mode) out << set_mode << modes[i].bits(t.generation) << "\n";
     if (bodies[i] == Body::Scalar)
       scalar_body(out, lines[i], t, n, i);
     else if (bodies[i] == Body::Vector)
       vector_body(out, lines[i], t, n);
     else
       memory_body(out, lines[i], t, n, bodies[i] == Body::Lds);
+    if (other_mode) out << set_mode << Mode().bits(t.generation) << "\n";
     out << n.store4 << "v1, v[16:19], s[6:7]\n"
         << n.store4 << "v1, v[24:27], s[6:7] offset:16\n"
         << n.store2 << "v1, v[8:9], s[6:7] offset:32\ns_endpgm\n.Lend" << i << ":\n.size t" << i << ", .Lend"

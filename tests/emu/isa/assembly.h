@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "emu/isa/document.h"
+#include "emu/isa/forms.h"
 
 namespace emu::isa {
 
@@ -25,8 +26,8 @@ inline constexpr unsigned kInputWords = 16, kOutputWords = 16;
 /// The instruction as the assembler writes it, on the kernels' registers. Empty where this does not know how.
 /// `modifiers` follow the operands; negations and absolute values are written around them.
 struct Modifiers {
-  unsigned neg = 0, abs = 0;  // by source
-  std::string after;
+  unsigned neg = 0, abs = 0, sext = 0;  // by source
+  std::string suffix, after;            // behind the mnemonic ("_dpp") and behind the operands
 };
 std::string written(const Instruction& in, const Target& target, uint32_t literal,
                     const Modifiers& modifiers = {});
@@ -38,9 +39,10 @@ std::vector<bool> accepted(const std::vector<std::string>& lines, const Target& 
 std::string written_memory(const Instruction& in, const Target& target);
 
 enum class Body { Vector, Scalar, Lds, Global };
-/// A code object with one kernel t<i> for each line; `bodies` says what it works on. LDS and memory
-/// start with the 16 bytes of S0 and S1, and come out in the last four words.
+/// A code object with one kernel t<i> for each line; `bodies` says what it works on, `modes` how floats are
+/// rounded there (all as usual when empty). LDS and memory start with the 16 bytes of S0 and S1, and come out
+/// in the last four words.
 std::vector<std::byte> kernels(const std::vector<std::string>& lines, const std::vector<Body>& bodies,
-                               const Target& target);
+                               const std::vector<Mode>& modes, const Target& target);
 
 }  // namespace emu::isa

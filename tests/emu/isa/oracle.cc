@@ -34,15 +34,28 @@ u128 modified(u128 bits, const Operand& o, unsigned index, const Case& c) {
   if ((c.modifiers.neg >> index & 1) != 0) bits ^= sign;
   return bits;
 }
-/// omod, then clamp, on the float that the text left in D0.
-void finish(Value& d0, const Element& e, const Case& c) {
+/// A denormal becomes a zero of its sign.
+void flush(Value& v) {
+  const Format f = format_of(v);
+  if ((v.bits >> f.mantissa_bits & u128(f.top())) == 0) v.bits &= ~ones(f.mantissa_bits);
+}
+/// The lowest float of a register.
+void flush(Value& v, int width) {
+  Value part = make(Base::Float, width, v.bits);
+  flush(part);
+  v.bits = (v.bits & ~ones(width)) | part.bits;
+}
+/// omod, then clamp, on the float that the text left in D0 from bit `low` on. AMD's ISA documents: omod does
+/// nothing where denormal results or IEEE mode (up to gfx11) are on.
+void finish(Value& d0, const Element& e, int low, const Case& c, const Target& t) {
   if (c.omod == 0 && !c.clamp) return;
   if (!e.floating) throw TextError("clamp of an integer");
-  Value v = make(e.bfloat ? Base::Bfloat : Base::Float, e.width, d0.bits);
-  v.loose = d0.loose & ones(e.width);
-  if (c.omod != 0) {
+  Value v = make(e.bfloat ? Base::Bfloat : Base::Float, e.width, d0.bits >> low);
+  v.loose = d0.loose >> low & ones(e.width);
+  if (c.omod != 0 && !c.mode.denormals && (!c.mode.ieee || t.generation >= 12)) {
     const int powers[] = {0, 1, 2, -1};
-    v = from_number(scaled(as_number(v), powers[c.omod]), v.base, v.width, kNearest);
+    v = from_number(scaled(as_number(v), powers[c.omod]), v.base, v.width, c.mode.rounding);
+    flush(v);
   }
   if (c.clamp) {
     const Number n = as_number(v), one = integer(false, 1);
@@ -51,9 +64,9 @@ void finish(Value& d0, const Element& e, const Case& c) {
     else if (compare(n, one) == 1)
       v = from_number(one, v.base, v.width, kNearest);
   }
-  const u128 mask = ones(e.width);
-  d0.bits = (d0.bits & ~mask) | v.bits;
-  d0.loose = (d0.loose & ~mask) | v.loose;
+  const u128 mask = ones(e.width) << low;
+  d0.bits = (d0.bits & ~mask) | v.bits << low;
+  d0.loose = (d0.loose & ~mask) | v.loose << low;
 }
 
 /// The text multiplies by 2 pi in the instruction's own format, which loses what hardware keeps.
@@ -70,11 +83,6 @@ u128 turns(const Value& source, const Instruction& in) {
   turned.bits = std::bit_cast<uint64_t>(result);
   return converted(turned, Base::Float, x.width, kNearest).bits;
 }
-/// A denormal f32 becomes a zero of its sign.
-void flush(Value& v) {
-  if ((v.bits & 0x7f800000) == 0) v.bits &= ~u128(0x7fffff);
-}
-
 /// With op_sel the upper half of the destination counts as the lower one.
 void exchange_halves(Value& v) {
   const auto exchanged = [](u128 bits) {
@@ -87,7 +95,8 @@ void exchange_halves(Value& v) {
 State state_for(const Case& c, const Target& t) {
   State s;
   s.lanes = t.lanes;
-  s.ieee = true;
+  s.ieee = c.mode.ieee;
+  s.rounding = c.mode.rounding;
   s.ocp = t.generation >= 12;
   s.literal = c.literal;
   s.op_sel = c.op_sel;
@@ -130,7 +139,10 @@ std::vector<Expected> scalars(const Case& c, const std::vector<Item>& items, con
 
 bool is_scalar(const Instruction& in) { return in.family[0] == 'S'; }
 
-std::vector<Case> with_modifiers(const Case& plain, const Target& target) {
+namespace {
+
+/// Signs, absolute values, clamp and halves.
+std::vector<Case> with_signs(const Case& plain, const Target& target) {
   const Instruction& in = *plain.instruction;
   std::vector<Case> all = {plain};
   unsigned floats = 0, halves = 0, count = 0;
@@ -167,8 +179,6 @@ std::vector<Case> with_modifiers(const Case& plain, const Target& target) {
         }
       return all;
     }
-    // gfx942's assembler refuses op_sel here; the emulator ignores it.
-    if (in.base.starts_with("V_DOT2_I32") || in.base.starts_with("V_DOT2_U32")) return all;
     Case c = plain;
     c.op_sel = 5 & ((1u << count) - 1);
     c.op_sel_hi = 2;
@@ -189,7 +199,7 @@ std::vector<Case> with_modifiers(const Case& plain, const Target& target) {
     push(c);
     c.modifiers.neg = floats & 2;
     c.modifiers.abs = floats & 3;
-    if (d != nullptr && !gives_mask(in) && d->format[0] == 'F') {
+    if (d != nullptr && !gives_mask(in) && (d->format[0] == 'F' || d->format == "PK2_F16")) {
       c.clamp = true;
       c.modifiers.after = " clamp";
     }
@@ -203,6 +213,74 @@ std::vector<Case> with_modifiers(const Case& plain, const Target& target) {
     std::string text = bits(c.op_sel & 7);
     text.back() = ',';
     c.modifiers.after = " op_sel:" + text + ((c.op_sel & 8) != 0 ? "1]" : "0]");
+    push(c);
+  }
+  return all;
+}
+
+/// Arithmetic whose denormals and omod need no more than the documents' chapter on modes. (Not of halves:
+/// whether they are rounded before omod is not said.)
+bool is_plain_arithmetic(const Instruction& in) {
+  return in.base == "V_ADD_F32" || in.base == "V_SUB_F32" || in.base == "V_MUL_F32" ||
+         in.base == "V_FMA_F32" || in.base == "V_ADD_F64" || in.base == "V_MUL_F64" || in.base == "V_FMA_F64";
+}
+
+}  // namespace
+
+std::vector<Case> with_modifiers(const Case& plain, const Target& target) {
+  const Instruction& in = *plain.instruction;
+  std::vector<Case> all = with_signs(plain, target);
+  bool floats = false, integers = false;
+  unsigned sources = 0;
+  for (const Operand& o : in.operands) {
+    const bool source = o.role.starts_with("src") && o.format != "M64";
+    sources += source;
+    floats |= element_of(o.format).floating;
+    integers |= source && !element_of(o.format).floating;
+  }
+  const auto push = [&](Case c) {
+    c.line = written(in, target, c.literal, c.modifiers);
+    all.push_back(std::move(c));
+  };
+  const bool vector = in.family.starts_with("VOP");
+  // Dot products and conversions to normalized integers: the text does not say what of MODE they follow.
+  const bool rounds = floats && vector && in.base.find("DOT") == std::string::npos &&
+                      in.base.find("NORM") == std::string::npos;
+  if (rounds)
+    for (const Rounding rounding : {Rounding::TowardZero, Rounding::Up, Rounding::Down}) {
+      Case c = plain;
+      c.mode.rounding = rounding;
+      push(c);
+    }
+  if (in.family == "VOP3" && is_plain_arithmetic(in))
+    for (int omod = 1; omod <= 3; ++omod)
+      for (int mode = 0; mode < 4; ++mode) {
+        Case c = plain;
+        c.omod = omod;
+        c.mode.denormals = (mode & 1) != 0;
+        c.mode.ieee = (mode & 2) != 0;
+        const char* const kTexts[] = {"", " mul:2", " mul:4", " div:2"};
+        c.modifiers.after = kTexts[omod];
+        push(c);
+      }
+  if (in.family != "VOP1" && in.family != "VOP2" && in.family != "VOPC") return all;
+  const std::vector<LanePattern> patterns = lane_patterns(target.generation, target.lanes);
+  for (size_t i = 0; i < patterns.size(); ++i) {
+    // Each instruction has some of the patterns, the first of each family all of them.
+    if (in.opcode > 4 && i % 5 != size_t(in.opcode) % 5) continue;
+    Case c = plain;
+    c.dpp = patterns[i];
+    c.modifiers.suffix = "_dpp";
+    c.modifiers.after = c.dpp.text;
+    push(c);
+  }
+  if (in.source.find("SDWA") != std::string::npos) return all;
+  for (const Selection& selection : selections(in.family == "VOPC", sources, integers)) {
+    Case c = plain;
+    c.sdwa = selection;
+    c.modifiers.sext = unsigned(selection.sign[0]) | unsigned(selection.sign[1] && sources > 1) << 1;
+    c.modifiers.suffix = "_sdwa";
+    c.modifiers.after = selection.text;
     push(c);
   }
   return all;
@@ -247,10 +325,25 @@ std::vector<Expected> expect(const Case& c, const std::vector<Item>& items, cons
         const u128 bits =
             o != nullptr && o->type.starts_with("SSRC") ? items[first].source[i] : item.source[i];
         const int width = i < 2 ? 64 : 128;
-        wave[i].push_back(
-            make(Base::Bits, 128, o == nullptr ? 0 : modified(bits & ones(width), *o, unsigned(i), c)));
+        const bool part = c.sdwa.on() && i < 2;
+        wave[i].push_back(make(
+            Base::Bits, 128,
+            o == nullptr
+                ? 0
+                : modified(part ? c.sdwa.taken(bits, unsigned(i)) : bits & ones(width), *o, unsigned(i), c)));
       }
       wave[3].push_back(make(Base::Bits, 128, item.destination));
+    }
+    // DPP: a lane that finds none to read keeps its destination, or reads zero.
+    uint64_t off = 0;
+    if (c.dpp.on()) {
+      const std::vector<Value> own = wave[0];
+      for (unsigned lane = 0; lane < t.lanes; ++lane) {
+        const int from = c.dpp.from[lane];
+        const bool found = from >= 0 && (c.dpp.inactive || items[first + size_t(from)].active);
+        wave[0][lane] = found ? own[size_t(from)] : make(Base::Bits, 128, 0);
+        if (!c.dpp.wants(lane) || (!found && !c.dpp.bound_zero)) off |= uint64_t(1) << lane;
+      }
     }
     State whole = state_for(c, t);
     for (unsigned lane = 0; lane < t.lanes; ++lane) {
@@ -261,7 +354,9 @@ std::vector<Expected> expect(const Case& c, const std::vector<Item>& items, cons
       s.exec.bits = exec;
       s.vcc.bits = u128(item.vcc) << lane;
       for (size_t i = 0; i < 3; ++i) s.source[i] = wave[i][lane];
-      if (c.flush) flush(s.source[0]);
+      if (c.flush) flush(s.source[0], 32);
+      if (!c.mode.denormals)
+        for (Value& source : s.source) flush(source, element_of(destination->format).width);
       s.d0 = make(Base::Bits, 128, mask ? 0 : item.destination);
       s.d1 = make(Base::Bits, 128, 0);
       // V_DIV_SCALE: the text writes D0 where it scales; otherwise S0 passes. V_FMAC: S2 is the destination.
@@ -270,18 +365,28 @@ std::vector<Expected> expect(const Case& c, const std::vector<Item>& items, cons
       if (across)
         for (size_t i = 0; i < 4; ++i) s.wave[i] = &wave[i];
       Expected& e = out[first + lane];
-      if (across || item.active || (!mask && destination != nullptr && destination->scalar())) {
+      const bool runs = item.active && (off >> lane & 1) == 0;
+      if (across || runs || (!mask && destination != nullptr && destination->scalar())) {
         const bool upper = (c.op_sel & 8) != 0 && in.family != "VOP3P";
         if (upper) exchange_halves(s.d0);
         if (in.base.starts_with("V_SIN_") || in.base.starts_with("V_COS_"))
           s.d0.bits = turns(s.source[0], in);
         else
           run(*in.text, s, doc.library());
-        if (c.flush) flush(s.d0);
-        if (!across && !mask && destination != nullptr) finish(s.d0, element_of(destination->format), c);
+        if (c.flush) flush(s.d0, 32);
+        if (!across && !mask && destination != nullptr) {
+          const Element element = element_of(destination->format);
+          if (!c.mode.denormals) flush(s.d0, element.width);
+          finish(s.d0, element, 0, c, t);
+          if (destination->format.starts_with("PK2_")) finish(s.d0, element, element.width, c, t);
+          e.nan =
+              element.floating &&
+              as_number(make(element.bfloat ? Base::Bfloat : Base::Float, element.width, s.d0.bits)).nan();
+          if (c.sdwa.on()) s.d0.bits = c.sdwa.placed(s.d0.bits, item.destination);
+        }
         if (upper) exchange_halves(s.d0);
         e.d0 = s.d0;
-        e.source0 = s.source[0];
+        e.source0 = c.dpp.on() || c.sdwa.on() ? make(Base::Bits, 64, item.source[0]) : s.source[0];
         const bool bit = mask ? (s.d0.bits >> lane & 1) != 0
                          : in.operand("sdst") != nullptr && in.source.find("D1") != std::string::npos
                              ? s.d1.truth()
@@ -291,7 +396,7 @@ std::vector<Expected> expect(const Case& c, const std::vector<Item>& items, cons
         e.exec = (s.exec.bits >> lane & 1) != 0;
       } else {
         e.d0 = s.d0;
-        e.source0 = s.source[0];
+        e.source0 = make(Base::Bits, 64, item.source[0]);
         // Masks hold 0 for lanes that are off.
         e.vcc = false;
       }
