@@ -87,3 +87,19 @@ function(bw_add_gpu_kernels output)
     DEPENDS ${objects} ${own_objects} ${tools}/pack.py COMMENT "Packing GPU kernels" VERBATIM)
   set(${output} ${packed} PARENT_SCOPE)
 endfunction()
+
+# bw_add_kernel_sources(OUT): OUT gets the path of the packed sources of kernels and of their headers.
+function(bw_add_kernel_sources output)
+  set(packed ${PROJECT_BINARY_DIR}/kernels/sources.bwk)
+  file(MAKE_DIRECTORY ${PROJECT_BINARY_DIR}/kernels)
+  set(pack ${PROJECT_SOURCE_DIR}/tools/kernels/pack_sources.py)
+  file(GLOB sources CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/src/kernels/*.cc)
+  set(compress "")
+  if(BW_ZSTD AND BW_ZSTD_LIBRARY)
+    set(compress --zstd ${BW_ZSTD})
+  endif()
+  add_custom_command(OUTPUT ${packed}
+    COMMAND ${Python3_EXECUTABLE} ${pack} --root ${PROJECT_SOURCE_DIR} --out ${packed} --depfile ${packed}.d ${compress}
+    DEPENDS ${pack} ${sources} DEPFILE ${packed}.d COMMENT "Packing kernel sources" VERBATIM)
+  set(${output} ${packed} PARENT_SCOPE)
+endfunction()

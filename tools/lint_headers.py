@@ -23,7 +23,7 @@ FLAGS = ["-std=c++20", "-fsyntax-only", "-Wall", "-Wextra", "-Wpedantic", "-Wcon
 # Headers that only GPU kernels include are read by the compiler of kernels, for a chip of each vendor; what they
 # share with the host is not.
 KERNEL_FLAGS = ["--cuda-device-only", "-std=c++20", "-fsyntax-only", "-Wall", "-Wextra", "-Werror",
-                "-Wno-bitwise-conditional-parentheses", "-Wno-bitwise-instead-of-logical", "-Wno-unknown-cuda-version",
+                "-Wno-bitwise-conditional-parentheses", "-Wno-bitwise-instead-of-logical", "-Wno-unknown-cuda-version", "-fdeclspec",
                 "-ffp-contract=off", "-Isrc", "-Iinclude"]
 KERNEL_COMPILERS = [
     ["clang++-19", "-x", "hip", "--offload-arch=gfx1100", "-nogpuinc", "-nogpulib", *KERNEL_FLAGS],

@@ -1,33 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "models/box.h"
 
-#include <cstddef>
 #include <span>
 
-// The assembler copies the file; CMake gives its path and rebuilds this object when it changes.
-#ifndef __ELF__
-#error "the model in the box needs its bytes here: say how this system's objects take a file"
-#endif
-__asm__(
-    ".section .rodata\n"
-    ".balign 64\n"
-    ".hidden bw_box_begin\n"
-    ".globl bw_box_begin\n"
-    "bw_box_begin:\n"
-    ".incbin \"" BW_BOX_FILE
-    "\"\n"
-    ".hidden bw_box_end\n"
-    ".globl bw_box_end\n"
-    "bw_box_end:\n"
-    ".byte 0\n"
-    ".previous\n");
+#include "core/embed.h"
 
-extern "C" {
-// NOLINTBEGIN(readability-identifier-naming): the assembler's names
-extern const std::byte bw_box_begin[];
-extern const std::byte bw_box_end[];
-// NOLINTEND(readability-identifier-naming)
-}
+BW_EMBED(bw_box, BW_BOX_FILE)
 
 namespace beeswax::models {
 

@@ -7,7 +7,7 @@ package_groups() {
     lint) echo clang-format-19 ;;
     tidy) echo clang-tidy-19 ;;
     fuzz) echo clang-19 libclang-rt-19-dev ;;
-    hip) echo hipcc libamdhip64-dev ;;
+    hip) echo hipcc libamdhip64-dev libamdhip64-5 libhiprtc-builtins5 libamd-comgr2 ;;
     aarch64) echo qemu-user g++-aarch64-linux-gnu googletest ;;
     *) die 2 "no package group '$1'" ;;
   esac

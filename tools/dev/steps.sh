@@ -18,7 +18,7 @@ step_about() {
     isa-base) echo "the tests with plain x86-64 loops" ;;
     isa-v3) echo "the tests with AVX2 loops" ;;
     asan-full) echo "the model and emulator tests under the sanitizers" ;;
-    hip) echo "HIP programs built by the distribution's hipcc, on the software AMD GPU" ;;
+    hip) echo "HIP programs and kernels built by the distribution's hipcc and hiprtc, on the software AMD GPU" ;;
     device-full) echo "the long tests on every chip of the software AMD GPU" ;;
     exhaustive) echo "math functions over every f32" ;;
     tsan-build) echo "the tests with the thread sanitizer" ;;

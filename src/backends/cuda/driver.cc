@@ -155,13 +155,17 @@ Result find_function(ModuleHandle module, const char* name, FunctionHandle* out)
 Result allow_shared(FunctionHandle function, uint32_t bytes) {
   return result_of(api.cuFuncSetAttribute(function, kFunctionDynamicShared, static_cast<int>(bytes)));
 }
+Result launch_list(FunctionHandle function, const LaunchShape& shape, void** arguments, StreamHandle stream) {
+  return result_of(api.cuLaunchKernel(function, shape.blocks[0], shape.blocks[1], shape.blocks[2],
+                                      shape.threads, shape.threads_y, shape.threads_z, shape.shared_bytes,
+                                      stream, arguments, nullptr));
+}
 Result launch(FunctionHandle function, const LaunchShape& shape, const void* arguments, size_t,
               StreamHandle stream) {
   // By the address of the one argument: a packed buffer would need to know where the argument's alignment
   // puts it.
   void* parameters[] = {const_cast<void*>(arguments)};
-  return result_of(api.cuLaunchKernel(function, shape.blocks[0], shape.blocks[1], shape.blocks[2],
-                                      shape.threads, 1, 1, shape.shared_bytes, stream, parameters, nullptr));
+  return launch_list(function, shape, parameters, stream);
 }
 
 Result make_tensor_map(const gpu::TensorView& tensor, void* out) {

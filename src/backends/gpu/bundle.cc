@@ -1,40 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "backends/gpu/bundle.h"
 
-#ifdef BW_ZSTD
-#include <zstd.h>
-#endif
-
 #include <algorithm>
 #include <array>
 #include <charconv>
 #include <cstring>
 #include <functional>
 
+#include "backends/gpu/unpack.h"
+#include "core/embed.h"
 #include "core/fail.h"
 
-#if !defined(__ELF__)
-#error "the kernels need their bytes here: say how this system's objects take a file"
-#endif
-__asm__(
-    ".section .rodata\n"
-    ".balign 64\n"
-    ".hidden bw_kernels_begin\n"
-    ".globl bw_kernels_begin\n"
-    "bw_kernels_begin:\n"
-    ".incbin \"" BW_KERNELS_FILE
-    "\"\n"
-    ".hidden bw_kernels_end\n"
-    ".globl bw_kernels_end\n"
-    "bw_kernels_end:\n"
-    ".byte 0\n"
-    ".previous\n");
-extern "C" {
-// NOLINTBEGIN(readability-identifier-naming): the assembler's names
-extern const std::byte bw_kernels_begin[];
-extern const std::byte bw_kernels_end[];
-// NOLINTEND(readability-identifier-naming)
-}
+BW_EMBED(bw_kernels, BW_KERNELS_FILE)
 
 namespace beeswax::gpu {
 
@@ -156,17 +133,7 @@ std::string_view Bundle::module_name(size_t target, size_t module) const {
 std::vector<std::byte> Bundle::unpack(size_t target, size_t module) const {
   const auto entry = row<Module>(modules_at_, row<Target>(sizeof(Header), target).first_module + module);
   const std::span<const std::byte> packed = file_.subspan(entry.offset, entry.packed_bytes);
-#ifdef BW_ZSTD
-  // Believe the size only where the frame says the same.
-  if (ZSTD_getFrameContentSize(packed.data(), packed.size()) != entry.bytes)
-    damaged("a module's size is wrong");
-  std::vector<std::byte> out(entry.bytes);
-  const size_t made = ZSTD_decompress(out.data(), out.size(), packed.data(), packed.size());
-  if (ZSTD_isError(made) != 0 || made != out.size()) damaged("a module does not unpack");
-  return out;
-#else
-  fail(ErrorKind::Unsupported, "kernels", packed.size(), " bytes are compressed, and this build has no zstd");
-#endif
+  return unpack_zstd(packed, entry.bytes);
 }
 
 std::optional<Bundle::KernelRow> Bundle::find(size_t target, std::string_view kernel) const {

@@ -41,6 +41,7 @@ struct LaunchShape {
   uint32_t blocks[3] = {1, 1, 1};
   uint32_t threads = 1;
   uint32_t shared_bytes = 0;  ///< dynamic
+  uint32_t threads_y = 1, threads_z = 1;
 };
 
 /// A tensor as the copy engine takes boxes of it: dims innermost first, that one dense.

@@ -141,24 +141,30 @@ void Gpu::launch_bytes(const Kernel& kernel, const LaunchShape& shape, const voi
   if (bytes != kernel.argument_bytes)
     fail(ErrorKind::Internal, kernel.operation, "kernel ", kernel.name, " takes ", kernel.argument_bytes,
          " bytes of arguments, not ", bytes);
+  submit(kernel, shape, [&] { return driver_.launch(kernel.function, shape, arguments, bytes, stream()); });
+}
+
+void Gpu::launch_list(const Kernel& kernel, const LaunchShape& shape, std::span<void*> arguments) {
+  submit(kernel, shape,
+         [&] { return driver_.launch_list(kernel.function, shape, arguments.data(), stream()); });
+}
+
+template <class Launch>
+void Gpu::submit(const Kernel& kernel, const LaunchShape& shape, const Launch& launch) {
   use();
   LaunchHooks* hooks = launch_hooks.load(std::memory_order_acquire);
-  const Result result = hooks == nullptr
-                            ? driver_.launch(kernel.function, shape, arguments, bytes, stream())
-                            : hooked(*hooks, kernel, shape, [&] {
-                                return driver_.launch(kernel.function, shape, arguments, bytes, stream());
-                              });
+  const Result result = hooks == nullptr ? launch() : hooked(*hooks, kernel, shape, launch);
   if (!result.ok())
     check(driver_, result,
           join_text("launching the kernel ", kernel.name, " of ", kernel.operation, " on ", device_));
   last_kernel_.store(&kernel, std::memory_order_relaxed);
 }
 
-template <class Submit>
-Result Gpu::hooked(LaunchHooks& hooks, const Kernel& kernel, const LaunchShape& shape, const Submit& submit) {
+template <class Launch>
+Result Gpu::hooked(LaunchHooks& hooks, const Kernel& kernel, const LaunchShape& shape, const Launch& launch) {
   const std::scoped_lock lock(hooked_);
   hooks.begin(*this, kernel, shape);
-  const Result result = submit();
+  const Result result = launch();
   hooks.end(*this, kernel, shape, result.ok());
   return result;
 }

@@ -61,6 +61,9 @@ class Gpu {
   void launch(const Kernel& kernel, const LaunchShape& shape, const Arguments& arguments) {
     launch_bytes(kernel, shape, &arguments, sizeof(Arguments));
   }
+  /// Launches a kernel that was compiled at run time, with an address for each argument. The kernel must live
+  /// as long as the device may report errors of it.
+  void launch_list(const Kernel& kernel, const LaunchShape& shape, std::span<void*> arguments);
   /// Copies from the host; the source may change when it returns.
   void upload(void* to, const void* from, size_t bytes);
   /// Copies to the host and waits; throws what kernels reported before.
@@ -72,9 +75,11 @@ class Gpu {
  private:
   Gpu(const Device& device, const Driver& driver, int ordinal, int number);
   void launch_bytes(const Kernel& kernel, const LaunchShape& shape, const void* arguments, size_t bytes);
-  /// Submits a launch between the hooks.
-  template <class Submit>
-  Result hooked(LaunchHooks& hooks, const Kernel& kernel, const LaunchShape& shape, const Submit& submit);
+  /// Submits a launch, between the hooks where somebody set them. Throws where the driver refuses it.
+  template <class Launch>
+  void submit(const Kernel& kernel, const LaunchShape& shape, const Launch& launch);
+  template <class Launch>
+  Result hooked(LaunchHooks& hooks, const Kernel& kernel, const LaunchShape& shape, const Launch& launch);
   void choose_target();
   Result load_module(uint32_t index);
   void check_module(Result result, uint32_t index) const;

@@ -148,6 +148,12 @@ struct Calls {
                                                       shape.blocks[2], shape.threads, 1, 1,
                                                       shape.shared_bytes, stream, nullptr, extra));
   }
+  static Result launch_list(FunctionHandle function, const LaunchShape& shape, void** arguments,
+                            StreamHandle stream) {
+    return result_of(api<which>.hipModuleLaunchKernel(
+        function, shape.blocks[0], shape.blocks[1], shape.blocks[2], shape.threads, shape.threads_y,
+        shape.threads_z, shape.shared_bytes, stream, arguments, nullptr));
+  }
 
   static Result make_tensor_map(const gpu::TensorView&, void*) { return kMissing; }
   static Result begin_capture(StreamHandle stream) {

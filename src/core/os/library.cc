@@ -2,6 +2,7 @@
 #include "core/os/library.h"
 
 #include <dlfcn.h>
+#include <link.h>
 
 namespace beeswax::os {
 
@@ -18,6 +19,12 @@ Library::Library(std::span<const std::string> names) {
 }
 
 void* Library::symbol(const char* name) const { return handle_ == nullptr ? nullptr : dlsym(handle_, name); }
+
+std::string Library::path() const {
+  const link_map* map = nullptr;
+  if (handle_ == nullptr || dlinfo(handle_, RTLD_DI_LINKMAP, &map) != 0 || map == nullptr) return "";
+  return map->l_name;
+}
 
 std::string own_folder() {
   Dl_info info{};

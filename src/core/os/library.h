@@ -22,6 +22,8 @@ class BW_API Library {
   const std::string& name() const { return name_; }
   /// What the system said of each name that did not open.
   const std::vector<std::string>& reasons() const { return reasons_; }
+  /// The path of the file that was opened, or "" where the system does not say.
+  std::string path() const;
   /// The address of a symbol, or null.
   void* symbol(const char* name) const;
 

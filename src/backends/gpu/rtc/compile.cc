@@ -1,0 +1,55 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "backends/gpu/rtc/compile.h"
+
+#include "core/fail.h"
+
+namespace beeswax::gpu::rtc {
+
+std::vector<const Compiler*> compilers_for(std::string_view target, KernelCompiler which) {
+  std::vector<const Compiler*> out;
+  std::string reasons;
+  const auto consider = [&](const Compiler& compiler) {
+    const std::string refusal = compiler.refusal(target);
+    if (refusal.empty()) {
+      out.push_back(&compiler);
+    } else {
+      reasons += (reasons.empty() ? "" : "; ") + refusal;
+    }
+  };
+  if (which != KernelCompiler::Clang) consider(vendor_compiler(target));
+  if (which != KernelCompiler::Vendor) consider(clang_compiler());
+  if (out.empty())
+    fail(ErrorKind::Unsupported, "compile", "no compiler of kernels for ", target, " is installed: ", reasons,
+         "; install ",
+         is_amd(target) ? "clang-19 and lld-19, or AMD's hiprtc" : "NVIDIA's NVRTC (libnvrtc), or clang-19");
+  return out;
+}
+
+Sha256Digest key_of(const Program& program, std::string_view target, const Compiler& compiler) {
+  Sha256 hash;
+  hash.add_text(BW_VERSION).add(Sources::embedded().digest);
+  hash.add_text(compiler.identity()).add_text(target);
+  const auto add_list = [&](const std::vector<std::string>& texts) {
+    hash.add_text(std::to_string(texts.size()));
+    for (const std::string& text : texts) hash.add_text(text);
+  };
+  add_list(compiler.flags(target));
+  add_list(program.defines);
+  hash.add_text(program.name).add_text(program.text).add_text(std::to_string(program.headers.size()));
+  for (const NamedText& header : program.headers) hash.add_text(header.name).add_text(header.text);
+  return hash.finish();
+}
+
+CompiledCode code_of(const Program& program, std::string_view target, const Compiler& compiler,
+                     const DiskCache& cache) {
+  const Sha256Digest key = key_of(program, target, compiler);
+  if (auto found = cache.find(key); found.has_value()) return {*std::move(found), true};
+  const os::FileLock lock = cache.lock(key);
+  // Another process may have made it while this one waited.
+  if (auto found = cache.find(key); found.has_value()) return {*std::move(found), true};
+  CompiledCode code = {compiler.compile(program, target), false};
+  cache.keep(key, code.image);
+  return code;
+}
+
+}  // namespace beeswax::gpu::rtc

@@ -1,0 +1,32 @@
+// SPDX-License-Identifier: Apache-2.0
+// From a program to code: which compiler, and what is kept between runs.
+#pragma once
+
+#include <cstddef>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "backends/gpu/rtc/compiler.h"
+#include "backends/gpu/rtc/disk_cache.h"
+#include "beeswax/kernel.h"
+
+namespace beeswax::gpu::rtc {
+
+struct CompiledCode {
+  std::vector<std::byte> image;
+  bool kept = false;  ///< it came from the disk
+};
+
+/// The compilers that can be used for a target, in the order to try them. Unsupported, saying what to
+/// install, where there is none.
+std::vector<const Compiler*> compilers_for(std::string_view target, KernelCompiler which);
+
+/// The code of a program, from the disk where it was made before. Throws what the compiler throws.
+CompiledCode code_of(const Program& program, std::string_view target, const Compiler& compiler,
+                     const DiskCache& cache);
+
+/// What decides the code: the program, our headers, flags, target, compiler, and our version.
+Sha256Digest key_of(const Program& program, std::string_view target, const Compiler& compiler);
+
+}  // namespace beeswax::gpu::rtc

@@ -1,0 +1,71 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "backends/gpu/rtc/modules.h"
+
+#include <map>
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <utility>
+
+#include "core/fail.h"
+
+namespace beeswax::gpu::rtc {
+namespace {
+
+struct Slot {
+  std::mutex mutex;
+  std::optional<LoadedProgram> program;
+};
+
+Slot& slot_of(const Gpu& gpu, const Program& program, KernelCompiler which) {
+  // Never destroyed: kernels may be used while the process ends.
+  static auto& slots = *new std::map<std::pair<int, Sha256Digest>, std::unique_ptr<Slot>>;
+  static std::mutex mutex;
+  // One compiler is as good as another here: the user's choice among them is part of the key.
+  Sha256 hash;
+  hash.add_text(std::to_string(static_cast<int>(which))).add_text(program.name).add_text(program.text);
+  hash.add_text(std::to_string(program.defines.size()));
+  for (const std::string& define : program.defines) hash.add_text(define);
+  for (const NamedText& header : program.headers) hash.add_text(header.name).add_text(header.text);
+  const std::scoped_lock lock(mutex);
+  std::unique_ptr<Slot>& slot = slots[{gpu.number(), hash.finish()}];
+  if (slot == nullptr) slot = std::make_unique<Slot>();
+  return *slot;
+}
+
+LoadedProgram load(Gpu& gpu, const Program& program, KernelCompiler which) {
+  const std::string& target = gpu.properties().arch;
+  const std::vector<const Compiler*> compilers = compilers_for(target, which);
+  for (size_t i = 0;; ++i) {
+    const Compiler& compiler = *compilers[i];
+    const CompiledCode code = code_of(program, target, compiler, DiskCache::of_user());
+    LoadedProgram out;
+    gpu.use();
+    const Result result = gpu.driver().load_module(code.image.data(), &out.module);
+    // A library may be newer than the driver, which then refuses its code; the next compiler's may do.
+    if (result.code == Code::BadImage && i + 1 < compilers.size()) continue;
+    check(gpu.driver(), result, join_text("loading '", program.name, "', compiled by ", compiler.title()));
+    out.kernels = kernels_of(code.image);
+    for (const KernelInfo& info : out.kernels) {
+      Kernel& kernel = out.functions.emplace_back();
+      kernel.name = info.name;
+      kernel.operation = "a program compiled at run time";
+      check(gpu.driver(), gpu.driver().find_function(out.module, info.symbol.c_str(), &kernel.function),
+            join_text("looking for the kernel ", info.name));
+    }
+    out.compiler = compiler.title();
+    out.kept = code.kept;
+    return out;
+  }
+}
+
+}  // namespace
+
+const LoadedProgram& program_on(Gpu& gpu, const Program& program, KernelCompiler which) {
+  Slot& slot = slot_of(gpu, program, which);
+  const std::scoped_lock lock(slot.mutex);
+  if (!slot.program.has_value()) slot.program = load(gpu, program, which);
+  return *slot.program;
+}
+
+}  // namespace beeswax::gpu::rtc

@@ -1,0 +1,20 @@
+// SPDX-License-Identifier: Apache-2.0
+// Other programs.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace beeswax::os {
+
+struct Finished {
+  int status = 0;      ///< what it exited with; 128 and the signal's number where one ended it
+  std::string output;  ///< standard output and error as they came
+};
+
+/// Runs a program, found by PATH where its name has no slash, without a shell and without input, in `folder`
+/// (the current one where empty), and waits for it. Nothing where it cannot be started.
+std::optional<Finished> run_program(const std::vector<std::string>& command, const std::string& folder = {});
+
+}  // namespace beeswax::os

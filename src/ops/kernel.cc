@@ -1,0 +1,143 @@
+// SPDX-License-Identifier: Apache-2.0
+// Kernels of users: checked against what their code says of them, then launched.
+#include "beeswax/kernel.h"
+
+#include "backends/gpu/rtc/modules.h"
+#include "ops/common.h"
+
+namespace beeswax {
+
+struct Kernel::Impl {
+  std::string name;
+  gpu::Gpu& gpu;
+  const gpu::rtc::LoadedProgram& program;
+  const gpu::rtc::KernelInfo& info;
+  const gpu::Kernel& kernel;
+};
+
+namespace {
+
+using gpu::rtc::Parameter;
+
+// What CUDA and HIP allow: 2^31 - 1 blocks along x, 65535 along the others.
+constexpr uint32_t kMostBlocksX = 0x7fffffff, kMostBlocks = 65535;
+// More dynamic shared memory than this has to be allowed for a function.
+constexpr uint32_t kUsualSharedBytes = 48 * 1024;
+
+std::string size_text(const LaunchSize& size) {
+  return join_text("{", size.x, ", ", size.y, ", ", size.z, "}");
+}
+
+void check_sizes(std::string_view operation, const LaunchOptions& options, uint32_t most_threads) {
+  const auto& [grid, block, shared] = options;
+  const uint64_t threads = uint64_t{block.x} * block.y * block.z;
+  if (grid.x == 0 || grid.y == 0 || grid.z == 0 || threads == 0)
+    fail(ErrorKind::InvalidArgument, operation, "the grid ", size_text(grid), " of blocks ", size_text(block),
+         " is empty; launch nothing where there is nothing to do");
+  if (grid.x > kMostBlocksX || grid.y > kMostBlocks || grid.z > kMostBlocks)
+    fail(ErrorKind::InvalidArgument, operation, "the grid ", size_text(grid), " is too large: at most {",
+         kMostBlocksX, ", ", kMostBlocks, ", ", kMostBlocks, "}");
+  if (block.x > 1024 || block.y > 1024 || block.z > 1024 || threads > most_threads)
+    fail(ErrorKind::InvalidArgument, operation, "the block ", size_text(block),
+         " is too large: the kernel takes ", most_threads,
+         " threads (__launch_bounds__ says how many it is compiled for)");
+}
+
+void* address(std::string_view operation, const Tensor& tensor) {
+  if (!tensor.is_contiguous())
+    fail(ErrorKind::RequiresContiguous, operation, tensor.describe(),
+         " is a view with gaps or of another order, and kernels take addresses; call contiguous() first");
+  return const_cast<std::byte*>(ops::operand(tensor).data());
+}
+
+// Checks one argument and gives the bytes that the kernel gets; `pointer` holds them for a tensor.
+const void* argument_bytes(std::string_view operation, size_t number, const Device& device,
+                           const KernelArgument& argument, const Parameter& parameter, void** pointer) {
+  const Tensor* tensor = argument.tensor();
+  if (argument.bytes() != parameter.bytes)
+    fail(ErrorKind::InvalidArgument, operation, "argument ", number, " is ",
+         tensor != nullptr ? "a tensor's address, " : "a value of ", argument.bytes(),
+         " bytes, and the kernel's parameter has ", parameter.bytes);
+  if (tensor == nullptr) {
+    if (parameter.kind == Parameter::Kind::Pointer)
+      fail(ErrorKind::InvalidArgument, operation, "argument ", number,
+           " is a value, and the kernel's parameter is a pointer; give a tensor");
+    return argument.value();
+  }
+  if (parameter.kind == Parameter::Kind::Value)
+    fail(ErrorKind::InvalidArgument, operation, "argument ", number,
+         " is a tensor, and the kernel's parameter is no pointer");
+  if (tensor->device() != device)
+    fail(ErrorKind::DeviceMismatch, operation, "argument ", number, ", ", tensor->describe(), ", is not on ",
+         device, ", for which the kernel was compiled; move it with to_device");
+  *pointer = address(operation, *tensor);
+  return pointer;
+}
+
+}  // namespace
+
+const void* device_address(const Tensor& tensor) { return address("device_address", tensor); }
+void* device_address(const KernelOutput& output) {
+  void* out = address("device_address", *output.tensor);
+  output.tensor->storage().bump_version();
+  return out;
+}
+
+Kernel::Kernel(std::shared_ptr<const Impl> impl) : impl_(std::move(impl)) {}
+
+Kernel Kernel::compile(const Device& device, std::string_view source, std::string_view name,
+                       const KernelOptions& options) {
+  if (device.is_cpu())
+    fail(ErrorKind::Unsupported, "compile", "kernels run on GPUs, and ", device,
+         " is none; a CustomOp takes a function for the CPU beside the kernel");
+  gpu::rtc::Program program;
+  program.name = options.source_name.empty() ? std::string(name) : options.source_name;
+  for (char& c : program.name)
+    if (c == '"' || c == '\\' || c == '\n') c = '_';  // it stands in a line of the source
+  program.text = source;
+  program.defines = options.defines;
+  for (const KernelHeader& header : options.headers) program.headers.push_back({header.name, header.text});
+  gpu::Gpu& gpu = gpu::Gpu::of(device);
+  const gpu::rtc::LoadedProgram& loaded = gpu::rtc::program_on(gpu, program, options.compiler);
+  const gpu::rtc::KernelInfo& info = gpu::rtc::find_kernel(loaded.kernels, name);
+  const auto number = static_cast<size_t>(&info - loaded.kernels.data());
+  return Kernel(std::make_shared<Impl>(Impl{std::string(name), gpu, loaded, info, loaded.functions[number]}));
+}
+
+const std::string& Kernel::name() const { return impl_->name; }
+const Device& Kernel::device() const { return impl_->gpu.device(); }
+const std::string& Kernel::compiler() const { return impl_->program.compiler; }
+bool Kernel::from_disk() const { return impl_->program.kept; }
+uint32_t Kernel::most_threads() const { return impl_->info.most_threads; }
+
+std::vector<uint32_t> Kernel::parameter_bytes() const {
+  std::vector<uint32_t> out;
+  for (const Parameter& parameter : impl_->info.parameters) out.push_back(parameter.bytes);
+  return out;
+}
+
+void Kernel::launch_list(const LaunchOptions& options, std::span<const KernelArgument> arguments) const {
+  const std::string text = join_text("kernel ", impl_->name);
+  const std::string_view operation = text;
+  const std::vector<Parameter>& parameters = impl_->info.parameters;
+  check_sizes(operation, options, impl_->info.most_threads);
+  if (arguments.size() != parameters.size())
+    fail(ErrorKind::InvalidArgument, operation, "it takes ", parameters.size(), " arguments, and got ",
+         arguments.size());
+  std::vector<void*> tensors(arguments.size()), list(arguments.size());
+  for (size_t i = 0; i < arguments.size(); ++i)
+    list[i] = const_cast<void*>(
+        argument_bytes(operation, i + 1, device(), arguments[i], parameters[i], &tensors[i]));
+  gpu::Gpu& gpu = impl_->gpu;
+  const auto& [grid, block, shared] = options;
+  if (shared > kUsualSharedBytes) {
+    gpu.use();
+    gpu::check(gpu.driver(), gpu.driver().allow_shared(impl_->kernel.function, shared),
+               join_text("asking for ", shared, " bytes of shared memory for the kernel ", impl_->name));
+  }
+  gpu.launch_list(impl_->kernel, {{grid.x, grid.y, grid.z}, block.x, shared, block.y, block.z}, list);
+  for (const KernelArgument& argument : arguments)
+    if (argument.written()) argument.tensor()->storage().bump_version();
+}
+
+}  // namespace beeswax

@@ -1,0 +1,283 @@
+// SPDX-License-Identifier: Apache-2.0
+// Kernels compiled at run time on GPUs: results beside the CPU's, and what bad sources and arguments are
+// told.
+#include "beeswax/kernel.h"
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <cstdlib>
+#include <numeric>
+#include <thread>
+
+#include "core/os/folders.h"
+#include "support/devices.h"
+#include "support/expect_error.h"
+
+namespace beeswax {
+namespace {
+
+// Nothing compiled by an earlier run: the cache lies in a folder of this one.
+const os::TemporaryFolder cache;
+const int cache_is_named = setenv("BEESWAX_CODE_CACHE", cache.path().c_str(), 1);
+
+constexpr const char* kSaxpy = R"(
+__global__ void saxpy(float a, const float* x, float* y, int n) {
+  const int i = blockIdx.x * blockDim.x + threadIdx.x;
+  if (i < n) y[i] = a * x[i] + y[i];
+})";
+
+class Kernels : public testing::TestWithParam<KernelCompiler> {
+ protected:
+  void SetUp() override {
+    device_ = test::devices().front();
+    if (device_.is_cpu())
+      GTEST_SKIP() << "the CPU runs no kernels; device/kernel_* runs this on the software GPU";
+#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+    if (GetParam() == KernelCompiler::Vendor)
+      GTEST_SKIP() << "the vendors' libraries are not built for sanitizers";
+#endif
+    options_.compiler = GetParam();
+    try {
+      Kernel::compile(device_, "extern \"C\" __global__ void nothing() {}", "nothing", options_);
+    } catch (const Error& error) {
+      if (error.kind() != ErrorKind::Unsupported) throw;
+      GTEST_SKIP() << error.what();
+    }
+  }
+  Kernel compile(std::string_view source, std::string_view name) const {
+    return Kernel::compile(device_, source, name, options_);
+  }
+  Device device_;
+  KernelOptions options_;
+};
+
+// Element i is i / 8 - 20: exact in any order.
+Tensor numbers(int n, const Device& device) {
+  std::vector<float> values(static_cast<size_t>(n));
+  for (size_t i = 0; i < values.size(); ++i) values[i] = static_cast<float>(i) / 8 - 20;
+  return Tensor::from_vec(values, {n}, device);
+}
+
+TEST_P(Kernels, OfCudaOrHip) {
+  const int n = 1000;
+  const Tensor x = numbers(n, device_), y = Tensor::ones({n}, DType::F32, device_);
+  const Kernel saxpy = compile(kSaxpy, "saxpy");
+  EXPECT_EQ(saxpy.parameter_bytes(), (std::vector<uint32_t>{4, 8, 8, 4}));
+  const uint64_t version = y.version();
+  saxpy.launch({.grid = {4}, .block = {256}}, 2.5f, x, output(y), n);
+  const std::vector<float> got = y.to_vec<float>(), from = x.to_vec<float>();
+  for (size_t i = 0; i < got.size(); ++i) ASSERT_EQ(got[i], 2.5f * from[i] + 1.0f) << i;
+  EXPECT_EQ(y.version(), version + 1);
+  EXPECT_EQ(x.version(), 0u);
+}
+
+// Blocks and grids of three axes, each thread telling where it stands.
+TEST_P(Kernels, KnowWhereTheyStand) {
+  const Kernel places = compile(R"(
+    __global__ void places(int* out) {
+      const int block = (blockIdx.z * gridDim.y + blockIdx.y) * gridDim.x + blockIdx.x;
+      const int thread = (threadIdx.z * blockDim.y + threadIdx.y) * blockDim.x + threadIdx.x;
+      const int i = block * blockDim.x * blockDim.y * blockDim.z + thread;
+      out[i] = blockIdx.x + 10 * blockIdx.y + 100 * blockIdx.z + 1000 * threadIdx.x + 10000 * threadIdx.y +
+               100000 * threadIdx.z;
+    })",
+                                "places");
+  const Tensor out = Tensor::zeros({2 * 3 * 4 * 5 * 6 * 2}, DType::I32, device_);
+  places.launch({.grid = {2, 3, 4}, .block = {5, 6, 2}}, output(out));
+  const std::vector<int32_t> got = out.to_vec<int32_t>();
+  size_t i = 0;
+  for (int bz = 0; bz < 4; ++bz)
+    for (int by = 0; by < 3; ++by)
+      for (int bx = 0; bx < 2; ++bx)
+        for (int z = 0; z < 2; ++z)
+          for (int y = 0; y < 6; ++y)
+            for (int x = 0; x < 5; ++x)
+              ASSERT_EQ(got[i++], bx + 10 * by + 100 * bz + 1000 * x + 10000 * y + 100000 * z);
+}
+
+TEST_P(Kernels, ShareMemoryAndAtomics) {
+  const Kernel sum = compile(R"(
+    __global__ void sum(const float* x, float* total, int* most, int n) {
+      extern __shared__ float parts[];
+      const int i = blockIdx.x * blockDim.x + threadIdx.x;
+      parts[threadIdx.x] = i < n ? x[i] : 0.0f;
+      __syncthreads();
+      for (int half = blockDim.x / 2; half > 0; half /= 2) {
+        if (threadIdx.x < half) parts[threadIdx.x] += parts[threadIdx.x + half];
+        __syncthreads();
+      }
+      if (threadIdx.x == 0) {
+        atomicAdd(total, parts[0]);
+        atomicMax(most, i);
+      }
+    })",
+                             "sum");
+  const int n = 700;
+  const Tensor x = numbers(n, device_), total = Tensor::zeros({1}, DType::F32, device_);
+  const Tensor most = Tensor::zeros({1}, DType::I32, device_);
+  sum.launch({.grid = {6}, .block = {128}, .shared_bytes = 128 * sizeof(float)}, x, output(total),
+             output(most), n);
+  const std::vector<float> values = x.to_vec<float>();
+  EXPECT_EQ(total.to_vec<float>()[0], std::accumulate(values.begin(), values.end(), 0.0f));
+  EXPECT_EQ(most.to_vec<int32_t>()[0], 640);
+}
+
+// The mathematics of float: within a few last places of the long double functions, whoever compiles.
+TEST_P(Kernels, HaveMathematics) {
+  const Kernel functions = compile(R"(
+    __global__ void functions(const float* x, float* y, int n) {
+      const int i = threadIdx.x;
+      if (i >= n) return;
+      y[i] = expf(x[i]) + tanhf(x[i]) + sqrtf(fabsf(x[i])) + powf(2.0f, x[i]) + fmaxf(x[i], 1.0f) + floorf(x[i]);
+    })",
+                                   "functions");
+  const std::vector<float> x = {-3.25f, -1.0f, -0.1f, 0.0f, 0.3f, 1.0f, 2.5f, 4.75f};
+  const Tensor y = Tensor::zeros({8}, DType::F32, device_);
+  functions.launch({.block = {8}}, Tensor::from_vec(x, {8}, device_), output(y), 8);
+  const std::vector<float> got = y.to_vec<float>();
+  for (size_t i = 0; i < x.size(); ++i) {
+    const auto v = static_cast<long double>(x[i]);
+    const long double expected = std::exp(v) + std::tanh(v) + std::sqrt(std::fabs(v)) + std::pow(2.0L, v) +
+                                 std::fmax(v, 1.0L) + std::floor(v);
+    EXPECT_NEAR(got[i], static_cast<double>(expected), 1e-6 * (8 + std::fabs(static_cast<double>(expected))))
+        << x[i];
+  }
+}
+
+TEST_P(Kernels, OfTheDialect) {
+  const Kernel reverse = compile(R"(
+    #include "kernels/gpu.h"
+    #include "kernels/wave.h"
+    struct ReverseArgs { const float* x; float* y; uint32_t count; };
+    BW_KERNEL(256) reverse_waves(ReverseArgs args) {
+      using namespace beeswax::gpu;
+      const uint32_t i = block() * 256 + thread();
+      const float value = i < args.count ? args.x[i] : 0.0f;
+      const float other = shuffle_xor(value, kWave - 1);
+      if (i < args.count) args.y[i] = other + static_cast<float>(bits_in(ballot(value > 0)) > 0);
+    })",
+                                 "reverse_waves");
+  EXPECT_EQ(reverse.most_threads(), 256u);
+  struct Args {
+    const void* x;
+    void* y;
+    uint32_t count;
+  };
+  EXPECT_EQ(reverse.parameter_bytes(), (std::vector<uint32_t>{sizeof(Args)}));
+  const Tensor x = numbers(512, device_), y = x.zeros_like();
+  reverse.launch({.grid = {2}, .block = {256}}, Args{device_address(x), device_address(output(y)), 512});
+  const std::vector<float> got = y.to_vec<float>(), from = x.to_vec<float>();
+  // Waves have 32 or 64 threads; both reverse within their own.
+  const size_t wave = got[0] == from[31] ? 32 : 64;
+  for (size_t i = 0; i < got.size(); ++i) {
+    const size_t first = i / wave * wave;
+    bool any = false;
+    for (size_t lane = first; lane < first + wave; ++lane) any = any || from[lane] > 0;
+    ASSERT_EQ(got[i], from[i ^ (wave - 1)] + static_cast<float>(any)) << i;
+  }
+}
+
+TEST_P(Kernels, TakeHeadersAndDefines) {
+  KernelOptions options = options_;
+  options.headers = {
+      {"my/scale.h",
+       "#include <cstdint>\n__device__ inline int32_t scaled(int32_t x) { return FACTOR * x; }"}};
+  options.defines = {"FACTOR=7", "ENABLED"};
+  const char* source = R"(
+    #include "my/scale.h"
+    #ifdef ENABLED
+    extern "C" __global__ void scale(int* x) { x[threadIdx.x] = scaled(x[threadIdx.x]); }
+    #endif
+  )";
+  const Tensor x = Tensor::of({1, 2, 3}, device_);
+  Kernel::compile(device_, source, "scale", options).launch({.block = {3}}, output(x));
+  EXPECT_EQ(x.to_vec<int32_t>(), (std::vector<int32_t>{7, 14, 21}));
+  options.defines[0] = "FACTOR=-1";
+  Kernel::compile(device_, source, "scale", options).launch({.block = {3}}, output(x));
+  EXPECT_EQ(x.to_vec<int32_t>(), (std::vector<int32_t>{-7, -14, -21}));
+}
+
+TEST_P(Kernels, AreNamedAsInTheSource) {
+  const char* source = R"(
+    namespace image {
+    template <class T> __global__ void twice(T* x) { x[threadIdx.x] *= 2; }
+    template __global__ void twice<float>(float*);
+    template __global__ void twice<int>(int*);
+    __global__ void halve(float* x) { x[threadIdx.x] /= 2; }
+    }
+    __global__ void over(int*) {}
+    __global__ void over(float*) {}
+  )";
+  const Tensor x = Tensor::of({1.5f, -2.0f}, device_);
+  compile(source, "image::twice<float>").launch({.block = {2}}, output(x));
+  EXPECT_EQ(x.to_vec<float>(), (std::vector<float>{3, -4}));
+  compile(source, "halve").launch({.block = {2}}, output(x));
+  EXPECT_EQ(x.to_vec<float>(), (std::vector<float>{1.5f, -2}));
+  EXPECT_ERROR(compile(source, "thrice"), InvalidArgument, "the source has no kernel 'thrice'; it has");
+  EXPECT_ERROR(compile(source, "over"), InvalidArgument, "2 kernels 'over'; name one by its symbol: ");
+  EXPECT_EQ(compile(source, "_Z4overPf").parameter_bytes(), (std::vector<uint32_t>{8}));
+}
+
+TEST_P(Kernels, ErrorsOfSourcesHaveNameAndLine) {
+  const char* source = "__global__ void broken(float* x) {\n  x[0] = missing_name;\n}";
+  EXPECT_ERROR(compile(source, "broken"), InvalidArgument, "'broken' does not compile for ");
+  EXPECT_ERROR(compile(source, "broken"), InvalidArgument, "missing_name");
+  try {
+    compile(source, "broken");
+    ADD_FAILURE();
+  } catch (const Error& error) {  // NVRTC writes broken(2), clang broken:2
+    const std::string text = error.what();
+    EXPECT_TRUE(text.find("broken:2") != std::string::npos || text.find("broken(2)") != std::string::npos)
+        << text;
+  }
+  EXPECT_ERROR(compile("#include \"not/there.h\"\n", "x"), InvalidArgument, "not/there.h");
+  EXPECT_ERROR(compile("", "x"), InvalidArgument, "no kernel 'x'; it has none");
+}
+
+TEST_P(Kernels, RefuseWrongArguments) {
+  const Kernel saxpy = compile(kSaxpy, "saxpy");
+  const Tensor x = numbers(4, device_), y = x.zeros_like();
+  const LaunchOptions four = {.block = {4}};
+  EXPECT_ERROR(saxpy.launch(four, 1.0f, x, output(y)), InvalidArgument, "it takes 4 arguments, and got 3");
+  EXPECT_ERROR(saxpy.launch(four, 1.0, x, output(y), 4), InvalidArgument,
+               "argument 1 is a value of 8 bytes, and the kernel's parameter has 4");
+  EXPECT_ERROR(saxpy.launch(four, x, x, output(y), 4), InvalidArgument, "argument 1 is a tensor");
+  EXPECT_ERROR(saxpy.launch(four, 1.0f, x.to_device(Device::cpu()), output(y), 4), DeviceMismatch,
+               ", is not on ");
+  const Tensor wide = Tensor::zeros({4, 2}, DType::F32, device_);
+  EXPECT_ERROR(saxpy.launch(four, 1.0f, wide.narrow(1, 0, 1), output(y), 4), RequiresContiguous,
+               "call contiguous() first");
+  EXPECT_ERROR(saxpy.launch({.grid = {0}, .block = {4}}, 1.0f, x, output(y), 4), InvalidArgument, "is empty");
+  EXPECT_ERROR(saxpy.launch({.grid = {1, 70000}, .block = {4}}, 1.0f, x, output(y), 4), InvalidArgument,
+               "too large");
+  EXPECT_ERROR(saxpy.launch({.block = {64, 32}}, 1.0f, x, output(y), 4), InvalidArgument,
+               "{64, 32, 1} is too large");
+  const Kernel small =
+      compile("extern \"C\" __global__ void __launch_bounds__(64) small(int* x) { x[0] = 1; }", "small");
+  EXPECT_ERROR(small.launch({.block = {128}}, output(Tensor::zeros({1}, DType::I32, device_))),
+               InvalidArgument, "takes 64 threads");
+  EXPECT_ERROR(Kernel::compile(Device::cpu(), kSaxpy, "saxpy"), Unsupported, "cpu is none");
+}
+
+TEST_P(Kernels, CompileOnceForManyThreads) {
+  std::vector<std::thread> threads;
+  std::vector<float> results(8);
+  for (size_t t = 0; t < results.size(); ++t)
+    threads.emplace_back([&, t] {
+      const Tensor x = Tensor::of({1.0f, 2.0f}, device_), y = Tensor::zeros({2}, DType::F32, device_);
+      for (int i = 0; i < 10; ++i)
+        compile(kSaxpy, "saxpy").launch({.block = {2}}, static_cast<float>(t), x, output(y), 2);
+      results[t] = y.to_vec<float>()[1];
+    });
+  for (std::thread& thread : threads) thread.join();
+  for (size_t t = 0; t < results.size(); ++t) EXPECT_EQ(results[t], 20.0f * static_cast<float>(t));
+}
+
+INSTANTIATE_TEST_SUITE_P(Compilers, Kernels, testing::Values(KernelCompiler::Vendor, KernelCompiler::Clang),
+                         [](const auto& info) {
+                           return info.param == KernelCompiler::Vendor ? "Vendor" : "Clang";
+                         });
+
+}  // namespace
+}  // namespace beeswax

@@ -1,0 +1,196 @@
+// SPDX-License-Identifier: Apache-2.0
+// What is kept on disk between runs: hashes, damage of every kind, two processes at once, folders that take
+// nothing.
+#include "backends/gpu/rtc/disk_cache.h"
+
+#include <gtest/gtest.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <fstream>
+#include <string>
+#include <thread>
+
+#include "core/os/process.h"
+#include "core/sha256.h"
+
+namespace beeswax::gpu::rtc {
+namespace {
+
+namespace fs = std::filesystem;
+
+std::vector<std::byte> bytes_of(std::string_view text) {
+  const auto bytes = std::as_bytes(std::span(text));
+  return {bytes.begin(), bytes.end()};
+}
+Sha256Digest digest_of(std::string_view text) { return Sha256::of(std::as_bytes(std::span(text))); }
+
+// The examples of FIPS 180-4's test vectors (NIST's "SHA256.pdf" and its long message).
+TEST(Sha256, IsThatOfTheStandard) {
+  EXPECT_EQ(hex(digest_of("")), "e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855");
+  EXPECT_EQ(hex(digest_of("abc")), "ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad");
+  EXPECT_EQ(hex(digest_of("abcdbcdecdefdefgefghfghighijhijkijkljklmklmnlmnomnopnopq")),
+            "248d6a61d20638b8e5c026930c3e6039a33ce45964ff2167f6ecedd419db06c1");
+  EXPECT_EQ(hex(digest_of(std::string(1000000, 'a'))),
+            "cdc76e5c9914fb9281a1c7e284d73e67f1809a48a497200e046d39ccc7112cd0");
+}
+
+// In pieces of every size the same as at once, at every length around the size of a block.
+TEST(Sha256, DoesNotDependOnPieces) {
+  for (size_t size = 0; size < 200; ++size) {
+    const std::string text(size, static_cast<char>('a' + size % 26));
+    for (size_t piece = 1; piece <= 65; piece += 16) {
+      Sha256 hash;
+      for (size_t at = 0; at < size; at += piece)
+        hash.add(std::as_bytes(std::span(text)).subspan(at, std::min(piece, size - at)));
+      ASSERT_EQ(hash.finish(), digest_of(text)) << size << " in " << piece;
+    }
+  }
+}
+
+class Cache : public testing::Test {
+ protected:
+  os::TemporaryFolder folder_;
+  DiskCache cache_{folder_.path() / "code"};
+  const Sha256Digest key_ = digest_of("key");
+  const std::vector<std::byte> value_ = bytes_of("a compiled kernel");
+
+  std::vector<std::byte> entry() const { return os::read_file(cache_.file(key_)).value(); }
+  void write_entry(std::span<const std::byte> bytes) const {
+    ASSERT_TRUE(os::replace_file(cache_.file(key_), bytes));
+  }
+};
+
+TEST_F(Cache, KeepsWhatItIsGiven) {
+  EXPECT_FALSE(cache_.find(key_).has_value());
+  cache_.keep(key_, value_);
+  EXPECT_EQ(cache_.find(key_), value_);
+  EXPECT_FALSE(cache_.find(digest_of("another")).has_value());
+  cache_.keep(key_, {});
+  EXPECT_EQ(cache_.find(key_), std::vector<std::byte>());
+  cache_.keep(key_, value_);
+  EXPECT_EQ(DiskCache(cache_.folder()).find(key_), value_);  // as the next process sees it
+  EXPECT_EQ(fs::status(cache_.folder()).permissions() & fs::perms(077), fs::perms::none);
+}
+
+TEST_F(Cache, FindsEveryDamage) {
+  cache_.keep(key_, value_);
+  const std::vector<std::byte> good = entry();
+  for (size_t size = 0; size < good.size(); ++size) {
+    write_entry(std::span(good).first(size));
+    EXPECT_FALSE(cache_.find(key_).has_value()) << "cut to " << size;
+  }
+  for (size_t i = 0; i < good.size(); ++i) {
+    std::vector<std::byte> flipped = good;
+    flipped[i] ^= std::byte{1};
+    write_entry(flipped);
+    EXPECT_FALSE(cache_.find(key_).has_value()) << "byte " << i;
+  }
+  std::vector<std::byte> longer = good;
+  longer.push_back(std::byte{0});
+  write_entry(longer);
+  EXPECT_FALSE(cache_.find(key_).has_value());
+  // A whole entry under another key's name is not that key's.
+  const Sha256Digest other = digest_of("another");
+  fs::create_directories(cache_.file(other).parent_path());
+  ASSERT_TRUE(os::replace_file(cache_.file(other), good));
+  EXPECT_FALSE(cache_.find(other).has_value());
+  cache_.keep(key_, value_);
+  EXPECT_EQ(cache_.find(key_), value_);
+}
+
+// Processes and threads that want the same key: one makes the value, the others find it.
+TEST_F(Cache, IsMadeOnceByManyProcesses) {
+  const fs::path made = folder_.path() / "made";
+  const auto want = [&] {
+    const os::FileLock lock = cache_.lock(key_);
+    if (cache_.find(key_).has_value()) return;
+    std::ofstream(made, std::ios::app) << "x";
+    usleep(20000);  // long enough for the others to come
+    cache_.keep(key_, value_);
+  };
+  std::vector<pid_t> children;
+  for (int i = 0; i < 4; ++i) {
+    const pid_t child = fork();
+    ASSERT_GE(child, 0);
+    if (child == 0) {
+      want();
+      _exit(0);
+    }
+    children.push_back(child);
+  }
+  std::vector<std::thread> threads;
+  for (int i = 0; i < 4; ++i) threads.emplace_back(want);
+  for (std::thread& thread : threads) thread.join();
+  for (const pid_t child : children) {
+    int status = -1;
+    ASSERT_EQ(waitpid(child, &status, 0), child);
+    EXPECT_EQ(status, 0);
+  }
+  EXPECT_EQ(fs::file_size(made), 1u);
+  EXPECT_EQ(cache_.find(key_), value_);
+}
+
+// Readers see an entry whole or not at all while others write it again and again.
+TEST_F(Cache, IsWrittenAtOnce) {
+  const std::vector<std::byte> large(300000, std::byte{7});
+  cache_.keep(key_, large);
+  const pid_t child = fork();
+  ASSERT_GE(child, 0);
+  if (child == 0) {
+    for (int i = 0; i < 50; ++i) cache_.keep(key_, large);
+    _exit(0);
+  }
+  for (int i = 0; i < 50; ++i) ASSERT_EQ(cache_.find(key_), large) << i;
+  int status = -1;
+  waitpid(child, &status, 0);
+  size_t files = 0;
+  for (const auto& file : fs::recursive_directory_iterator(folder_.path()))
+    files += file.is_regular_file() ? 1u : 0u;
+  EXPECT_EQ(files, 1u);  // no half-written file is left
+}
+
+// A file where the folder should be: nobody, not even root, can write there.
+TEST_F(Cache, GoesToTheTemporaryFolderWhereItMust) {
+  const fs::path blocked = folder_.path() / "file";
+  std::ofstream(blocked) << "in the way";
+  const char* before = std::getenv("TMPDIR");
+  const std::string old = before == nullptr ? "" : before;
+  setenv("TMPDIR", folder_.path().c_str(), 1);
+  testing::internal::CaptureStderr();
+  const DiskCache cache(blocked / "code");
+  const std::string warning = testing::internal::GetCapturedStderr();
+  EXPECT_NE(warning.find("cannot be kept in " + (blocked / "code").string()), std::string::npos) << warning;
+  EXPECT_EQ(cache.folder().parent_path(), folder_.path());
+  EXPECT_NE(warning.find("they go to " + cache.folder().string()), std::string::npos) << warning;
+  cache.keep(key_, value_);
+  EXPECT_EQ(cache.find(key_), value_);
+  // A folder that others can write to is nobody's to trust; then nothing is kept, and all goes on.
+  ASSERT_EQ(chmod(cache.folder().c_str(), 0777), 0);
+  testing::internal::CaptureStderr();
+  const DiskCache none(blocked / "code");
+  EXPECT_NE(testing::internal::GetCapturedStderr().find("compiled anew in every process"), std::string::npos);
+  none.keep(key_, value_);
+  EXPECT_FALSE(none.find(key_).has_value());
+  {
+    const os::FileLock lock = none.lock(key_);
+  }
+  old.empty() ? unsetenv("TMPDIR") : setenv("TMPDIR", old.c_str(), 1);
+}
+
+TEST(Process, GivesStatusAndOutput) {
+  const auto run = os::run_program({"sh", "-c", "echo out; echo err >&2; pwd; exit 3"}, "/");
+  ASSERT_TRUE(run.has_value());
+  EXPECT_EQ(run->status, 3);
+  EXPECT_EQ(run->output, "out\nerr\n/\n");
+  EXPECT_EQ(os::run_program({"sh", "-c", "kill -9 $$"})->status, 128 + 9);
+  EXPECT_EQ(os::run_program({"cat"})->output, "");  // no input
+  EXPECT_EQ(os::run_program({"sh", "-c", "yes | head -c 200000"})->output.size(), 200000u);
+  EXPECT_FALSE(os::run_program({"no-such-program-here"}).has_value());
+  EXPECT_FALSE(os::run_program({}).has_value());
+}
+
+}  // namespace
+}  // namespace beeswax::gpu::rtc
