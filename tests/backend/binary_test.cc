@@ -220,8 +220,9 @@ TEST(Binary, IntegerDivision) {
   EXPECT_EQ((x / Tensor::from_vec(std::vector<int32_t>{2, -1, -3, 6}, {4})).to_vec<int32_t>(),
             (std::vector<int32_t>{3, INT32_MIN, -1, 1}));
   EXPECT_ERROR(x / Tensor::from_vec(std::vector<int32_t>{2, 1, 0, 6}, {4}), DivisionByZero,
-               "[div] integer division by zero at element 2 of the divisor [4] i32");
-  EXPECT_ERROR(x / 0, DivisionByZero, "by the number 0");
+               test::on_cpu() ? "[div] integer division by zero at element 2 of the divisor [4] i32"
+                              : "[div] integer division by zero at element 2 of the result");
+  EXPECT_ERROR(x / 0, DivisionByZero, test::on_cpu() ? "by the number 0" : "by zero at element 0");
   EXPECT_ERROR(7 / Tensor::zeros({2}, DType::U8), DivisionByZero, "element 0");
   EXPECT_TRUE(std::isinf((1 / Tensor::zeros({2}, DType::F32)).to_doubles()[0]));
 }
