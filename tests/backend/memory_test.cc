@@ -14,8 +14,7 @@ namespace beeswax {
 namespace {
 
 TEST(Memory, HugeRequestsAreRefused) {
-  const char* const why =
-      test::on_cpu() ? "bytes do not fit this machine's memory" : "bytes on the GPU";
+  const char* const why = test::on_cpu() ? "bytes do not fit this machine's memory" : "bytes on the GPU";
   EXPECT_ERROR(Tensor::empty({int64_t{1} << 40, 8}, DType::F64), OutOfMemory, why);
   EXPECT_ERROR(Tensor::zeros({int64_t{1} << 62, 4}, DType::U8), TooLarge, "more than 2^63 elements");
   EXPECT_ERROR(Tensor::zeros({int64_t{1} << 61}, DType::F64), TooLarge, "at most 2^60");

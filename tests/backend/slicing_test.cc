@@ -157,9 +157,8 @@ TEST(Slicing, Errors) {
   EXPECT_ERROR(x.i(range(-3, 1)), IndexOutOfRange, "[index] range -3..1");
   EXPECT_ERROR(x.i(range_from(3)), IndexOutOfRange, "[index] range 3.. does not fit");
   EXPECT_ERROR(x.i(0, 0, 0), DimOutOfRange, "[index] 3 indices for [2, 3] f32 cpu, which has 2 axes");
-  EXPECT_ERROR(
-      x.i(std::vector<uint32_t>{2}), IndexOutOfRange,
-      test::on_cpu() ? "[index_select] id 2 at [0]" : "[index_select] index 2 at");
+  EXPECT_ERROR(x.i(std::vector<uint32_t>{2}), IndexOutOfRange,
+               test::on_cpu() ? "[index_select] id 2 at [0]" : "[index_select] index 2 at");
   EXPECT_ERROR(x.i(x), UnsupportedDType, "[index_select]");
   const std::vector<Index> row = {Index(1)};
   const std::vector<Index> too_far = {Index(all), Index(range(0, 4))};

@@ -21,7 +21,8 @@ inline std::vector<Device> devices() {
   return out;
 }
 
-/// Whether the default device is the CPU, which checks values before it writes, and whose order of additions is fixed.
+/// Whether the default device is the CPU, which checks values before it writes, and whose order of additions
+/// is fixed.
 inline bool on_cpu() { return Device::default_device().is_cpu(); }
 
 /// A text that names tensors on the CPU, as it reads for the default device.
