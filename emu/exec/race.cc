@@ -10,11 +10,12 @@
 namespace emu::exec {
 namespace {
 
+/// The bytes of the word that the access touches.
 uint8_t mask_of(uint64_t address, uint32_t bytes, uint64_t word) {
-  uint8_t mask = 0;
-  for (uint64_t b = 0; b < 4; ++b)
-    if (word * 4 + b >= address && word * 4 + b < address + bytes) mask |= uint8_t(1u << b);
-  return mask;
+  const uint64_t begin = word * 4, end = address + bytes;
+  const unsigned from = address > begin ? unsigned(address - begin) : 0,
+                 to = end < begin + 4 ? unsigned(end - begin) : 4;
+  return uint8_t((15u << from) & (15u >> (4 - to)));
 }
 
 /// Whether the earlier access and this one can happen at the same time.

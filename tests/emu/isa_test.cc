@@ -363,7 +363,7 @@ TEST_P(Isa, MemoryInstructions) {
     if (ok[i]) {
       kept.push_back(all[i]);
       taken.push_back(lines[i]);
-      bodies.push_back(all[i]->family == "DS" ? Body::Lds : Body::Global);
+      bodies.push_back(body_of(*all[i]));
     }
   test::Device device(target.chip, kernels(taken, bodies, {}, target));
   device.options.check = Check::None;
@@ -404,6 +404,7 @@ TEST_P(Isa, MemoryInstructions) {
       what = fault.what();
     }
     ++count.implemented;
+    ++count.forms;
     try {
       if (in.text == nullptr) throw TextError(in.source.empty() ? "no pseudo-code" : in.trouble);
       const Element element = element_of(format);
@@ -417,9 +418,11 @@ TEST_P(Isa, MemoryInstructions) {
         s.source[2] = make(Base::Bits, 128, item.source[2]);
         s.d0 = make(Base::Bits, 128, item.destination);
         s.offset1 = 1;
-        s.stores = in.operand("vdst") == nullptr;
+        const bool scalar = in.family == "SMEM", both = in.operand("both") != nullptr;
+        s.stores = in.operand("vdst") == nullptr && !both;
+        if (both) s.d0 = s.source[2];
         const u128 before = s.memory.bits;
-        if (item.active) run(*in.text, s, doc.library());
+        if (item.active || scalar) run(*in.text, s, doc.library());
         if (s.stores) s.d0 = make(Base::Bits, 128, item.destination);
         const u128 d = wide(&got[i * kOutputWords]), m = wide(&got[i * kOutputWords + 12]);
         if (!same(s.d0, d, 128, element) || !same(s.memory, m, 128, element))

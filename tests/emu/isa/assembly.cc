@@ -73,23 +73,56 @@ void vector_body(std::ostream& out, const std::string& line, const Target& t, co
       << "v_cndmask_b32_e64 v26, 0, 1, " << mask(26) << "\n"
       << "v_mov_b32 v27, s28\n";
 }
-/// Data in v[12:15] and v[10:11], LDS address in v7, offset in memory in v6.
-void memory_body(std::ostream& out, const std::string& line, const Target& t, const Names& n, bool lds) {
+std::string wait_all(const Target& t) {
+  return t.generation >= 12 ? "s_wait_loadcnt 0x0\ns_wait_storecnt 0x0\ns_wait_dscnt 0x0\ns_wait_kmcnt 0x0\n"
+         : t.generation >= 10 ? "s_waitcnt 0x0\ns_waitcnt_vscnt null, 0x0\n"
+                              : "s_waitcnt 0x0\n";
+}
+/// Data in v[12:15] and v[10:11] (v[16:19] where the result replaces it), LDS address in v7, offset in memory
+/// in v6, the item's address less 48 in v[22:23], 16 in v5; a buffer over the output in s[44:47], 32 in s43.
+void memory_body(std::ostream& out, const std::string& line, const Target& t, const Names& n, Body body) {
   const int words = t.lanes == 64 ? 2 : 1;
   const bool old = t.generation <= 10;
-  const std::string wait = t.generation >= 12 ? "s_wait_loadcnt 0x0\ns_wait_storecnt 0x0\ns_wait_dscnt 0x0\n"
-                           : t.generation >= 10 ? "s_waitcnt 0x0\ns_waitcnt_vscnt null, 0x0\n"
-                                                : "s_waitcnt 0x0\n";
-  out << "v_lshlrev_b32 v7, 4, v0\nv_or_b32 v6, 48, v1\n"
-      << (lds ? (old ? "ds_write_b128 v7, v[8:11]\n" : "ds_store_b128 v7, v[8:11]\n")
-              : n.store4 + "v6, v[8:11], s[6:7]\n")
-      << wait << "v_cmp_ne_u32_e64 " << range('s', 20, words) << ", 0, v21\n"
-      << n.move << n.exec << ", " << range('s', 20, words) << "\n"
+  const std::string wait = wait_all(t), mask = range('s', 20, words);
+  const std::string put = body == Body::Lds
+                              ? old ? "ds_write_b128 v7, v[8:11]\n" : "ds_store_b128 v7, v[8:11]\n"
+                          : body == Body::Scratch ? old ? "scratch_store_dwordx4 v5, v[8:11], off offset:16\n"
+                                                        : "scratch_store_b128 v5, v[8:11], off offset:16\n"
+                                                  : n.store4 + "v6, v[8:11], s[6:7]\n";
+  out << "v_lshlrev_b32 v7, 4, v0\nv_or_b32 v6, 48, v1\nv_mov_b32 v5, 16\n"
+      << (t.generation >= 12 ? "v_mad_co_u64_u32" : "v_mad_u64_u32") << " v[22:23], " << mask
+      << ", v0, 64, s[6:7]\n"
+      << "s_mov_b64 s[44:45], s[6:7]\ns_mov_b32 s46, 0x10000\ns_mov_b32 s47, 0x31014000\ns_mov_b32 s43, 32\n";
+  if (body == Body::Replaced)
+    for (int i = 0; i < 4; ++i) out << "v_mov_b32 v" << 16 + i << ", v" << 12 + i << "\n";
+  out << put << wait << "v_cmp_ne_u32_e64 " << mask << ", 0, v21\n"
+      << n.move << n.exec << ", " << mask << "\n"
       << line << "\n"
       << wait << n.move << n.exec << ", -1\n";
-  if (lds)
-    out << (old ? "ds_read_b128 v[28:31], v7\n" : "ds_load_b128 v[28:31], v7\n") << wait << n.store4
-        << "v1, v[28:31], s[6:7] offset:48\n";
+  if (body == Body::Lds) out << (old ? "ds_read_b128 v[28:31], v7\n" : "ds_load_b128 v[28:31], v7\n");
+  if (body == Body::Scratch)
+    out << (old ? "scratch_load_dwordx4" : "scratch_load_b128") << " v[28:31], v5, off offset:16\n";
+  if (body == Body::Lds || body == Body::Scratch)
+    out << wait << n.store4 << "v1, v[28:31], s[6:7] offset:48\n";
+}
+/// One lane after the other: data or destination s[12:15], the item's address less 48 s[44:45], which begins
+/// a buffer s[44:47] too, 16 in s43.
+void scalar_memory_body(std::ostream& out, const std::string& line, const Target& t, const Names& n,
+                        Body body, size_t index) {
+  out << "v_or_b32 v6, 48, v1\n"
+      << (t.generation >= 12 ? "v_mad_co_u64_u32" : "v_mad_u64_u32") << " v[22:23], "
+      << range('s', 20, t.lanes == 64 ? 2 : 1) << ", v0, 64, s[6:7]\n"
+      << n.store4 << "v6, v[8:11], s[6:7]\n"
+      << wait_all(t) << "s_mov_b32 s43, 16\ns_mov_b32 s40, 0\n.Lloop" << index << ":\n";
+  for (int i = 0; i < 4; ++i)
+    out << "v_readlane_b32 s" << 12 + i << ", v" << (body == Body::SmemLoad ? 16 : 12) + i << ", s40\n";
+  out << "v_readlane_b32 s44, v22, s40\nv_readlane_b32 s45, v23, s40\ns_mov_b32 s46, 0x40\n"
+      << "s_mov_b32 s47, 0x31014000\n"
+      << line << "\n"
+      << wait_all(t) << "s_mov_b32 m0, s40\n";
+  if (body != Body::SmemStore)
+    for (int i = 0; i < 4; ++i) out << "v_writelane_b32 v" << 16 + i << ", s" << 12 + i << ", m0\n";
+  out << "s_add_i32 s40, s40, 1\ns_cmp_lt_u32 s40, " << t.lanes << "\ns_cbranch_scc1 .Lloop" << index << "\n";
 }
 /// One lane after the other: S0 s[8:9], S1 s[10:11], destination s[12:13], SCC s14, EXEC s[16:17], VCC
 /// s[34:35].
@@ -171,21 +204,55 @@ std::string written(const Instruction& in, const Target& t, uint32_t literal, co
   return line + modifiers.after;
 }
 
+Body body_of(const Instruction& in) {
+  const bool both = in.operand("both") != nullptr;
+  if (in.family == "SMEM")
+    return both ? Body::SmemAtomic : in.operand("data") != nullptr ? Body::SmemStore : Body::SmemLoad;
+  return in.family == "DS"        ? Body::Lds
+         : in.family == "SCRATCH" ? Body::Scratch
+         : both                   ? Body::Replaced
+                                  : Body::Memory;
+}
+
 std::string written_memory(const Instruction& in, const Target& t) {
-  const bool lds = in.family == "DS";
+  const std::string& family = in.family;
   const auto has = [&](const char* role) { return in.operand(role) != nullptr; };
-  const Operand* data = in.operand(lds ? "data0" : "data");
+  const bool buffer = family == "BUFFER", scalar = family == "SMEM",
+             scalar_buffer = in.base.starts_with("S_BUFFER");
   std::vector<std::string> words;
-  if (has("vdst")) words.push_back(range('v', 16, in.operand("vdst")->registers()));
-  if (has("addr") || !lds) words.push_back(lds ? "v7" : "v6");
-  if (data != nullptr) words.push_back(range('v', 12, data->registers()));
-  if (has("data1")) words.push_back(range('v', 10, in.operand("data1")->registers()));
-  if (!lds) words.push_back("s[6:7]");
+  const auto put = [&](const char* role, char file, int first) {
+    if (has(role)) words.push_back(range(file, first, in.operand(role)->registers()));
+  };
+  std::string after;
+  if (scalar) {
+    for (const char* role : {"vdst", "data", "both"}) put(role, 's', 12);
+    words.push_back(scalar_buffer ? "s[44:47]" : "s[44:45]");
+    words.push_back(t.generation == 9 ? "0x30" : "s43 offset:0x20");
+  } else {
+    for (const char* role : {"vdst", "both"}) put(role, 'v', 16);
+    if (buffer) put("data", 'v', 12);
+    if (family == "DS" ? has("addr") : true)
+      words.push_back(family == "DS"        ? "v7"
+                      : family == "GLOBAL"  ? "v6"
+                      : family == "FLAT"    ? "v[22:23]"
+                      : family == "SCRATCH" ? "v5"
+                                            : "v1");
+    if (!buffer) put(family == "DS" ? "data0" : "data", 'v', 12);
+    put("data1", 'v', 10);
+    if (family == "GLOBAL") words.push_back("s[6:7]");
+    if (family == "SCRATCH") words.push_back("off");
+    if (buffer) words.insert(words.end(), {"s[44:47]", "s43"});
+    after = family == "FLAT"      ? " offset:48"
+            : family == "SCRATCH" ? " offset:16"
+            : buffer              ? " offen offset:16"
+                                  : "";
+  }
   std::string line = lower(in.name);
   for (size_t i = 0; i < words.size(); ++i) line += (i == 0 ? " " : ", ") + words[i];
+  line += after;
   if (in.source.find("OFFSET1") != std::string::npos) line += " offset1:1";
-  if (in.base.find("ATOMIC") != std::string::npos && has("vdst"))
-    line += t.generation >= 12 ? " th:TH_ATOMIC_RETURN" : t.chip == "gfx942" ? " sc0" : " glc";
+  if (in.base.find("ATOMIC") != std::string::npos && (has("vdst") || has("both")))
+    line += t.generation >= 12 ? " th:TH_ATOMIC_RETURN" : t.chip == "gfx942" && !scalar ? " sc0" : " glc";
   return line;
 }
 
@@ -235,8 +302,10 @@ std::vector<std::byte> kernels(const std::vector<std::string>& lines, const std:
       scalar_body(out, lines[i], t, n, i);
     else if (bodies[i] == Body::Vector)
       vector_body(out, lines[i], t, n);
+    else if (bodies[i] >= Body::SmemLoad)
+      scalar_memory_body(out, lines[i], t, n, bodies[i], i);
     else
-      memory_body(out, lines[i], t, n, bodies[i] == Body::Lds);
+      memory_body(out, lines[i], t, n, bodies[i]);
     if (other_mode) out << set_mode << Mode().bits(t.generation) << "\n";
     out << n.store4 << "v1, v[16:19], s[6:7]\n"
         << n.store4 << "v1, v[24:27], s[6:7] offset:16\n"
@@ -244,7 +313,7 @@ std::vector<std::byte> kernels(const std::vector<std::string>& lines, const std:
         << i << "-t" << i << "\n";
     metadata << "  - .name: t" << i << "\n    .symbol: t" << i << ".kd\n    .kernarg_segment_size: 16\n"
              << "    .kernarg_segment_align: 8\n    .group_segment_fixed_size: 16384\n    "
-                ".private_segment_fixed_size: 0\n"
+                ".private_segment_fixed_size: 64\n"
              << "    .wavefront_size: " << t.lanes << "\n    .sgpr_count: 48\n    .vgpr_count: 32\n"
              << "    .max_flat_workgroup_size: 1024\n    .args:\n"
              << "      - {.size: 8, .offset: 0, .value_kind: global_buffer, .address_space: global}\n"
@@ -255,7 +324,10 @@ std::vector<std::byte> kernels(const std::vector<std::string>& lines, const std:
     out << ".p2align 6\n.amdhsa_kernel t" << i << "\n.amdhsa_user_sgpr_kernarg_segment_ptr 1\n"
         << ".amdhsa_group_segment_fixed_size 16384\n.amdhsa_next_free_vgpr 32\n.amdhsa_next_free_sgpr "
            "48\n.amdhsa_float_denorm_mode_32 3\n"
-        << ".amdhsa_float_denorm_mode_16_64 3\n";
+        << ".amdhsa_float_denorm_mode_16_64 3\n.amdhsa_private_segment_fixed_size 64\n"
+        << (t.generation >= 11 || t.chip == "gfx942"
+                ? ".amdhsa_enable_private_segment 1\n"
+                : ".amdhsa_system_sgpr_private_segment_wavefront_offset 1\n");
     if (t.generation >= 10) out << ".amdhsa_wavefront_size32 " << (t.lanes == 32) << "\n";
     if (t.accumulators) out << ".amdhsa_accum_offset 32\n";
     if (t.generation < 12) out << ".amdhsa_ieee_mode 1\n.amdhsa_dx10_clamp 1\n";

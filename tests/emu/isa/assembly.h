@@ -35,10 +35,13 @@ std::string written(const Instruction& in, const Target& target, uint32_t litera
 /// Which of these lines the assembler takes for the chip.
 std::vector<bool> accepted(const std::vector<std::string>& lines, const Target& target);
 
-/// The same for instructions of LDS and global memory; atomics that can hand back the old value do.
+/// The same for instructions of LDS and memory; atomics that can hand back the old value do.
 std::string written_memory(const Instruction& in, const Target& target);
 
-enum class Body { Vector, Scalar, Lds, Global };
+/// What stands around the instruction. Replaced: its result takes the registers of its data.
+enum class Body { Vector, Scalar, Lds, Memory, Replaced, Scratch, SmemLoad, SmemStore, SmemAtomic };
+/// That of a memory instruction.
+Body body_of(const Instruction& in);
 /// A code object with one kernel t<i> for each line; `bodies` says what it works on, `modes` how floats are
 /// rounded there (all as usual when empty). LDS and memory start with the 16 bytes of S0 and S1, and come out
 /// in the last four words.

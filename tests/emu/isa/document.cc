@@ -8,8 +8,32 @@
 namespace emu::isa {
 namespace {
 
-const char* const kFamilies[] = {"VOP1", "VOP2", "VOP3", "VOP3SD", "VOP3P",  "VOPC",   "SOP1",
-                                 "SOP2", "SOPC", "SOPK", "DS",     "GLOBAL", "VGLOBAL"};
+/// Encodings, and what they are called here: gfx12 has new names for some.
+const std::pair<const char*, const char*> kFamilies[] = {
+    {"VOP1", "VOP1"},        {"VOP2", "VOP2"},    {"VOP3", "VOP3"},      {"VOP3SD", "VOP3SD"},
+    {"VOP3P", "VOP3P"},      {"VOPC", "VOPC"},    {"SOP1", "SOP1"},      {"SOP2", "SOP2"},
+    {"SOPC", "SOPC"},        {"SOPK", "SOPK"},    {"DS", "DS"},          {"GLOBAL", "GLOBAL"},
+    {"VGLOBAL", "GLOBAL"},   {"FLAT", "FLAT"},    {"VFLAT", "FLAT"},     {"SCRATCH", "SCRATCH"},
+    {"VSCRATCH", "SCRATCH"}, {"MUBUF", "BUFFER"}, {"VBUFFER", "BUFFER"}, {"SMEM", "SMEM"}};
+
+bool is_memory(const std::string& family) {
+  for (const char* name : {"DS", "GLOBAL", "FLAT", "SCRATCH", "BUFFER", "SMEM"})
+    if (family == name) return true;
+  return false;
+}
+/// The operand's role under one name for all encodings; empty for addresses that the kernels choose.
+std::string role_of(const std::string& role, const std::string& family, const std::string& name) {
+  if (!is_memory(family))
+    return role == "vsrc0" || role == "ssrc0" || role == "vsrc" ? "src0"
+           : role == "vsrc1" || role == "ssrc1"                 ? "src1"
+                                                                : role;
+  if (role == "vdata" || role == "sdata")
+    return name.find("_ATOMIC_") != std::string::npos ? "both"
+           : name.find("_LOAD_") != std::string::npos ? "vdst"
+                                                      : "data";
+  if (role == "vsrc") return "data";
+  return role == "vaddr" ? "addr" : role == "addr" || role == "vdst" || role.starts_with("data") ? role : "";
+}
 
 std::string without(const std::string& text, const std::string& prefix) {
   return text.starts_with(prefix) ? text.substr(prefix.size()) : text;
@@ -46,9 +70,9 @@ Document::Document(const std::string& name) : name_(name) {
   std::ifstream file(std::string(BW_SOURCE_DIR) + "/../shared/isa/" + name + ".json");
   if (!file) return;
   const nlohmann::json all = nlohmann::json::parse(file);
-  for (const char* family : kFamilies) {
-    if (!all.contains(family)) continue;
-    const nlohmann::json& table = all[family];
+  for (const auto& [encoding, family] : kFamilies) {
+    if (!all.contains(encoding)) continue;
+    const nlohmann::json& table = all[encoding];
     for (const auto& [full, entry] : table.items()) {
       Instruction in;
       in.family = family;
@@ -60,13 +84,8 @@ Document::Document(const std::string& name) : name_(name) {
       const nlohmann::json operands = entry.value("operands", nlohmann::json::object());
       for (const auto& [role, operand] : operands.items()) {
         Operand o;
-        o.role = role == "vsrc0" || role == "ssrc0" || role == "vsrc" ? "src0"
-                 : role == "vsrc1" || role == "ssrc1"                 ? "src1"
-                                                                      : role;
-        if (in.family == "DS" || in.family.ends_with("GLOBAL")) {
-          o.role = role == "vaddr" ? "addr" : role == "vsrc" ? "data" : role;
-          if (role == "saddr") continue;
-        }
+        o.role = role_of(role, in.family, in.name);
+        if (o.role.empty()) continue;
         o.format = without(without(text_of(operand["format"]), "FMT_NUM_"), "FMT_");
         o.type = without(text_of(operand["type"]), "OPR_");
         o.bits = operand["bits"].is_number() ? operand["bits"].get<int>() : 0;
@@ -91,7 +110,7 @@ Document::Document(const std::string& name) : name_(name) {
         if (in.trouble.empty()) in.text = trees_[in.source].get();
         if (in.text != nullptr) by_base_.emplace(in.base, in.text);
       }
-      (in.family == "DS" || in.family.ends_with("GLOBAL") ? memory_ : instructions_).push_back(std::move(in));
+      (is_memory(in.family) ? memory_ : instructions_).push_back(std::move(in));
     }
   }
   library_ = [this](const std::string& called) -> const Node* {

@@ -12,7 +12,7 @@
 namespace emu::isa {
 
 struct Operand {
-  std::string role;    // vdst, sdst, src0, src1, src2, simm16
+  std::string role;  // vdst, sdst, src0, src1, src2, simm16; memory: addr, data, vdst, both (data and result)
   std::string format;  // F32, PK2_F16, M64: without FMT_NUM_
   std::string type;    // VGPR, SRC, SREG, SSRC: without OPR_
   int bits = 0;
@@ -21,7 +21,7 @@ struct Operand {
 };
 
 struct Instruction {
-  std::string family;  // the encoding: VOP2
+  std::string family;  // the encoding: VOP2; memory: DS, GLOBAL, FLAT, SCRATCH, BUFFER, SMEM
   std::string name;    // as documented: V_ADD_F32_E32
   std::string base;    // without the encoding's suffix
   int opcode = 0;
@@ -39,7 +39,7 @@ class Document {
   const std::string& name() const { return name_; }
   /// Vector and scalar ALU.
   const std::vector<Instruction>& instructions() const { return instructions_; }
-  /// LDS and global memory.
+  /// LDS and memory.
   const std::vector<Instruction>& memory() const { return memory_; }
   const Library& library() const { return library_; }
 

@@ -31,7 +31,7 @@ class Machine {
 
  private:
   struct Names {
-    int s[3], sources, d0, d1, scc, vcc, exec, exec_lo, vgpr, m0, memory, data, data2, returned, vdata;
+    int s[3], sources, d0, d1, scc, vcc, exec, exec_lo, vgpr, m0, memory, data, data2, returned, vdata, sdata;
   };
   static const Names& names() {
     static const Names kNames = {{symbol_of("S0"), symbol_of("S1"), symbol_of("S2")},
@@ -48,7 +48,8 @@ class Machine {
                                  symbol_of("DATA"),
                                  symbol_of("DATA2"),
                                  symbol_of("RETURN_DATA"),
-                                 symbol_of("VDATA")};
+                                 symbol_of("VDATA"),
+                                 symbol_of("SDATA")};
     return kNames;
   }
 
@@ -126,10 +127,10 @@ class Machine {
         if (n.symbol == is.scc) return out = all_of(&state_.scc), true;
         if (n.symbol == is.vcc) return out = all_of(&state_.vcc), true;
         if (n.symbol == is.exec || n.symbol == is.exec_lo) return out = all_of(&state_.exec), true;
-        if (n.symbol == is.data || (n.symbol == is.vdata && state_.stores))
-          return out = all_of(&state_.source[2]), true;
+        const bool moved = n.symbol == is.vdata || n.symbol == is.sdata;
+        if (n.symbol == is.data || (moved && state_.stores)) return out = all_of(&state_.source[2]), true;
         if (n.symbol == is.data2) return out = all_of(&state_.source[1]), true;
-        if (n.symbol == is.returned || n.symbol == is.vdata) return out = all_of(&state_.d0), true;
+        if (n.symbol == is.returned || moved) return out = all_of(&state_.d0), true;
         if (n.symbol == is.m0) return out = all_of(&state_.m0), true;
         if (!create) return false;
         return out = all_of(&variable(n.symbol, 1)->values[0]), true;
