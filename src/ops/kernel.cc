@@ -135,6 +135,7 @@ void Kernel::launch_list(const LaunchOptions& options, std::span<const KernelArg
     gpu::check(gpu.driver(), gpu.driver().allow_shared(impl_->kernel.function, shared),
                join_text("asking for ", shared, " bytes of shared memory for the kernel ", impl_->name));
   }
+  for (size_t i = 0; i < list.size(); ++i) gpu.record_use(list[i], parameters[i].bytes);
   gpu.launch_list(impl_->kernel, {{grid.x, grid.y, grid.z}, block.x, shared, block.y, block.z}, list);
   for (const KernelArgument& argument : arguments)
     if (argument.written()) argument.tensor()->storage().bump_version();

@@ -177,9 +177,10 @@ int hipGraphExecDestroy(void* exec) {
   return call(__func__, [&](Machine& m) { return m.release(Kind::Instance, exec); }, Rule::Releases);
 }
 int hipModuleLaunchKernel(void* function, unsigned gx, unsigned gy, unsigned gz, unsigned bx, unsigned by,
-                          unsigned bz, unsigned, void* stream, void**, void** extra) {
-  // HIP_LAUNCH_PARAM_BUFFER_POINTER, its value, _SIZE, its value, _END.
+                          unsigned bz, unsigned, void* stream, void** parameters, void** extra) {
   return call(__func__, [&](Machine& m) {
+    if (extra == nullptr) return m.launch(function, {gx, gy, gz}, bx * by * bz, parameters[0], 0, stream);
+    // HIP_LAUNCH_PARAM_BUFFER_POINTER, its value, _SIZE, its value, _END.
     return m.launch(function, {gx, gy, gz}, bx * by * bz, extra[1], *static_cast<const size_t*>(extra[3]),
                     stream);
   });

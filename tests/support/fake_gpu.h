@@ -7,6 +7,7 @@
 
 #include <algorithm>
 #include <cstdlib>
+#include <ostream>
 #include <string>
 
 #include "backends/gpu/bundle.h"
@@ -23,6 +24,7 @@ struct FakeGpu {
   std::string arch;
 
   Device device() const { return Device::parse(name); }
+  friend void PrintTo(const FakeGpu& gpu, std::ostream* out) { *out << gpu.name; }
   /// What the driver library will be for this process, and its control.
   fake::Control& control() const {
     ::setenv(variable.c_str(), library.c_str(), 1);

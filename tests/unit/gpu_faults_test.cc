@@ -4,9 +4,8 @@
 #include <gtest/gtest.h>
 
 #include "beeswax/tensor.h"
-#include "support/apart.h"
 #include "support/expect_error.h"
-#include "support/fake_gpu.h"
+#include "support/fake_faults.h"
 
 namespace beeswax::test {
 namespace {
@@ -20,52 +19,7 @@ void small_program(const Device& device) {
   EXPECT_EQ(sum.to_vec<float>().size(), 1u);
 }
 
-// The first failure of the program, or "".
-std::string failure_of_program(const Device& device, ErrorKind* kind) {
-  try {
-    small_program(device);
-  } catch (const Error& e) {
-    *kind = e.kind();
-    return e.what();
-  }
-  return "";
-}
-
-bool has(std::string_view text, std::string_view part) { return text.find(part) != std::string_view::npos; }
-
-// Calls whose failure a program need not notice: questions for a report, releases, memory that is asked for
-// once more, and finished code that gives way to PTX.
-bool may_pass(std::string_view call, int error) {
-  const bool lost = error == 719;
-  return has(call, "GetVersion") || has(call, "Free") || has(call, "Destroy") || has(call, "Unload") ||
-         (error == 2 && (call == "cuMemAlloc_v2" || call == "hipMalloc")) ||
-         (!lost && error != 2 && call == "cuModuleLoadData");
-}
-// A driver that does not open stays closed to the process.
-bool closes_driver(std::string_view call) { return call == "cuInit" || call == "hipInit"; }
-
-std::string_view words_of(int error) {
-  return error == 1 ? "invalid argument" : error == 2 ? "out of memory" : "a failure on request";
-}
-
-class GpuFaults : public testing::TestWithParam<FakeGpu> {
- protected:
-  // Calls part(control, n) in processes of their own, for n = 1, 2, ... until no call was left to fail.
-  template <class Part>
-  void for_every_call(const Part& part) {
-    int64_t n = 0;
-    for (std::string hit = "first"; !hit.empty() && !HasFailure();) {
-      ++n;
-      SCOPED_TRACE(testing::Message() << "call " << n);
-      hit = run_apart([&] {
-        fake::Control& control = GetParam().control();
-        part(control, n);
-        return std::string(control.failed);
-      });
-    }
-    EXPECT_GT(n, 20);
-  }
-};
+class GpuFaults : public testing::TestWithParam<FakeGpu> {};
 
 TEST_P(GpuFaults, ASmallProgramLeavesNothing) {
   run_apart([this] {
@@ -77,35 +31,14 @@ TEST_P(GpuFaults, ASmallProgramLeavesNothing) {
   });
 }
 
-TEST_P(GpuFaults, AnyCallFails) {
-  for (const int error : {1, 2, 801})
-    for_every_call([&](fake::Control& control, int64_t n) {
-      const Device device = GetParam().device();
-      set_fault(control, "", n, error);
-      ErrorKind kind{};
-      const std::string text = failure_of_program(device, &kind);
-      if (control.failed[0] == 0) return;
-      if (text.empty()) {
-        EXPECT_TRUE(may_pass(control.failed, error)) << control.failed << " failed and nobody noticed";
-      } else {
-        EXPECT_TRUE(has(text, words_of(error))) << text;
-        EXPECT_EQ(kind,
-                  error == 2 && !closes_driver(control.failed) ? ErrorKind::OutOfMemory : ErrorKind::Device);
-      }
-      const std::string hit = control.failed;
-      if (closes_driver(hit)) return;
-      control.fail_nth = 0;
-      small_program(device);
-      expect_nothing_leaks(GetParam(), control);
-    });
-}
+TEST_P(GpuFaults, AnyCallFails) { expect_any_call_may_fail(GetParam(), small_program); }
 
 TEST_P(GpuFaults, ALostDeviceStaysLost) {
-  for_every_call([&](fake::Control& control, int64_t n) {
+  for_every_call(GetParam(), [&](fake::Control& control, int64_t n) {
     set_fault(control, "", n, 719, true);
     for (int run = 0; run < 2; ++run) {
       ErrorKind kind{};
-      const std::string text = failure_of_program(GetParam().device(), &kind);
+      const std::string text = failure_of([this] { small_program(GetParam().device()); }, &kind);
       if (control.failed[0] == 0) return;
       if (text.empty()) {
         EXPECT_TRUE(run == 0 && may_pass(control.failed, 719))

@@ -8,6 +8,7 @@
 #include <nlohmann/json.hpp>
 
 #include "backends/gpu/driver.h"
+#include "beeswax/graph.h"
 #include "beeswax/tensor.h"
 #include "support/apart.h"
 #include "support/expect_error.h"
@@ -128,6 +129,26 @@ TEST(GpuTrace, IsWholeHoweverTheProcessEnds) {
     EXPECT_EQ(file.events("X").size(), 0u);
     ASSERT_EQ(file.events("i").size(), 2u);
     EXPECT_EQ(file.events("i")[1].at("name"), "unary_exp_f32");
+  }
+}
+
+TEST(GpuTrace, AReplayIsOneEvent) {
+  for (const FakeGpu& fake : fake_gpus()) {
+    const TraceFile file;
+    run_apart([&] {
+      fake::Control& control = fake.control();
+      control.argument_bytes = [](const char*) -> size_t { return 0; };
+      const Tensor x = Tensor::ones({8}, DType::F32, fake.device());
+      x.exp().exp();
+      const Graph graph = Graph::capture(fake.device(), [&] { x.exp().exp(); });
+      graph.replay();
+      EXPECT_EQ(control.launches, 5);
+      EXPECT_EQ(control.misuses, 0) << control.misuse;
+      return "";
+    });
+    ASSERT_EQ(file.events("X").size(), 4u);
+    EXPECT_EQ(file.events("X")[3].at("name"), "graph");
+    EXPECT_EQ(file.events("X")[3].at("cat"), "replay");
   }
 }
 

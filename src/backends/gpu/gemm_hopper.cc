@@ -149,12 +149,9 @@ bool gemm_hopper(Gpu& gpu, Backend& backend, const Product& original) {
     c = view_of(side(2, p.c, p.m, p.n, p.c_row, 1, false), 64, 64);
 
   HopperArgs arguments{};
-  const auto map = [&](const TensorView& view, TensorMap& to) {
-    check(gpu.driver(), gpu.driver().make_tensor_map(view, &to), "describing a tensor to the copy engine");
-  };
-  map(*a, arguments.a);
-  map(*b, arguments.b);
-  if (c.has_value()) map(*c, arguments.c);
+  gpu.make_tensor_map(*a, &arguments.a);
+  gpu.make_tensor_map(*b, &arguments.b);
+  if (c.has_value()) gpu.make_tensor_map(*c, &arguments.c);
   arguments.through_map = c.has_value();
   arguments.c_data = p.c;
   arguments.c_row = p.c_row;

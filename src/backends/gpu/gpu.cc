@@ -121,6 +121,8 @@ ModuleHandle Gpu::module(uint32_t index) {
 }
 
 Kernel Gpu::load(std::string_view name, const char* operation, uint32_t shared_bytes) {
+  refuse_recording(
+      join_text("the first use of the kernel ", name, "; run the same operations once before capturing"));
   const std::scoped_lock lock(loading_);
   use();
   const std::optional<Bundle::KernelRow> row = Bundle::embedded().find(target_, name);
@@ -141,6 +143,7 @@ void Gpu::launch_bytes(const Kernel& kernel, const LaunchShape& shape, const voi
   if (bytes != kernel.argument_bytes)
     fail(ErrorKind::Internal, kernel.operation, "kernel ", kernel.name, " takes ", kernel.argument_bytes,
          " bytes of arguments, not ", bytes);
+  record_use(arguments, bytes);
   submit(kernel, shape, [&] { return driver_.launch(kernel.function, shape, arguments, bytes, stream()); });
 }
 
@@ -152,7 +155,10 @@ void Gpu::launch_list(const Kernel& kernel, const LaunchShape& shape, std::span<
 template <class Launch>
 void Gpu::submit(const Kernel& kernel, const LaunchShape& shape, const Launch& launch) {
   use();
-  LaunchHooks* hooks = launch_hooks.load(std::memory_order_acquire);
+  Capture* capture = recording();
+  if (capture != nullptr) ++capture->commands;
+  // A driver does not time what it only records.
+  LaunchHooks* hooks = capture == nullptr ? launch_hooks.load(std::memory_order_acquire) : nullptr;
   const Result result = hooks == nullptr ? launch() : hooked(*hooks, kernel, shape, launch);
   if (!result.ok())
     check(driver_, result,
@@ -169,7 +175,31 @@ Result Gpu::hooked(LaunchHooks& hooks, const Kernel& kernel, const LaunchShape& 
   return result;
 }
 
+void Gpu::record_use(const void* arguments, size_t bytes) {
+  if (Capture* capture = recording(); capture != nullptr)
+    pool_.hold({static_cast<const std::byte*>(arguments), bytes}, capture->memory);
+}
+
+void Gpu::launch(const GraphInstance& graph) {
+  static const Kernel kGraph{nullptr, "graph", "replay", 0};  // as hooks and messages name it
+  submit(kGraph, {}, [&] { return driver_.launch_graph(graph.get(), stream()); });
+}
+
+void Gpu::make_tensor_map(const TensorView& view, void* out) {
+  check(driver_, driver_.make_tensor_map(view, out), "describing a tensor to the copy engine");
+  record_use(&view.data, sizeof(view.data));  // a map does not show the address
+}
+
+void Gpu::refuse_recording(std::string_view what) const {
+  if (recording() != nullptr) fail(ErrorKind::Unsupported, "graph", "a graph cannot record ", what);
+}
+
+constexpr std::string_view kNoWaiting =
+    "waiting for the device; replay the graph, then wait or read its results";
+
 void Gpu::upload(void* to, const void* from, size_t bytes) {
+  refuse_recording(
+      "a copy from the host; make the tensor before capturing, and write new values into it in place");
   if (bytes == 0) return;
   use();
   check(driver_, driver_.copy(to, from, bytes, Direction::HostToDevice, stream()), "copying to the device");
@@ -178,6 +208,7 @@ void Gpu::upload(void* to, const void* from, size_t bytes) {
 }
 
 void Gpu::download(void* to, const void* from, size_t bytes) {
+  refuse_recording(kNoWaiting);
   use();
   if (bytes != 0)
     check(driver_, driver_.copy(to, from, bytes, Direction::DeviceToHost, stream()),
@@ -188,10 +219,14 @@ void Gpu::download(void* to, const void* from, size_t bytes) {
 void Gpu::copy(void* to, const void* from, size_t bytes) {
   if (bytes == 0) return;
   use();
+  const void* operands[] = {to, from};
+  record_use(static_cast<const void*>(operands), sizeof(operands));
+  if (Capture* capture = recording(); capture != nullptr) ++capture->commands;
   check(driver_, driver_.copy(to, from, bytes, Direction::DeviceToDevice, stream()), "copying on the device");
 }
 
 void Gpu::synchronize() {
+  refuse_recording(kNoWaiting);
   use();
   check_work(driver_.wait_for_stream(stream()), "waiting for the device");
   if (LaunchHooks* hooks = launch_hooks.load(std::memory_order_acquire); hooks != nullptr)

@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "backends/gpu/bundle.h"
+#include "backends/gpu/capture.h"
 #include "backends/gpu/driver.h"
 #include "backends/gpu/handles.h"
 #include "backends/gpu/hooks.h"
@@ -44,7 +45,15 @@ class Gpu {
   /// A small number of this GPU in the process: KernelTable's index.
   int number() const { return number_; }
   Pool& pool() { return pool_; }
-  StreamHandle stream() const { return stream_.get(); }
+  /// Where the calling thread's work goes.
+  StreamHandle stream() const {
+    const Capture* capture = recording();
+    return capture == nullptr ? stream_.get() : capture->stream;
+  }
+  /// What the calling thread records for a graph of this device, or null.
+  Capture* recording() const {
+    return capturing != nullptr && capturing->pool == &pool_ ? capturing : nullptr;
+  }
   /// Where kernels report errors, as kernels see it.
   ErrorSlot* error_slot() const { return device_slot_; }
   /// Modules that were loaded so far; each is unpacked and loaded once.
@@ -62,8 +71,16 @@ class Gpu {
     launch_bytes(kernel, shape, &arguments, sizeof(Arguments));
   }
   /// Launches a kernel that was compiled at run time, with an address for each argument. The kernel must live
-  /// as long as the device may report errors of it.
+  /// as long as the device may report errors of it; what the arguments point to is the caller's to record.
   void launch_list(const Kernel& kernel, const LaunchShape& shape, std::span<void*> arguments);
+  /// Replays a graph.
+  void launch(const GraphInstance& graph);
+  /// While the thread records: makes memory the graph's that a launch's arguments may point to.
+  void record_use(const void* arguments, size_t bytes);
+  /// Throws Unsupported while the thread records: "a graph cannot record " `what`.
+  void refuse_recording(std::string_view what) const;
+  /// A tensor map for an argument of a launch.
+  void make_tensor_map(const TensorView& view, void* out);
   /// Copies from the host; the source may change when it returns.
   void upload(void* to, const void* from, size_t bytes);
   /// Copies to the host and waits; throws what kernels reported before.
@@ -75,7 +92,8 @@ class Gpu {
  private:
   Gpu(const Device& device, const Driver& driver, int ordinal, int number);
   void launch_bytes(const Kernel& kernel, const LaunchShape& shape, const void* arguments, size_t bytes);
-  /// Submits a launch, between the hooks where somebody set them. Throws where the driver refuses it.
+  /// The one way of every launch: recorded for a graph, or submitted between the hooks where somebody set
+  /// them. Throws where the driver refuses it.
   template <class Launch>
   void submit(const Kernel& kernel, const LaunchShape& shape, const Launch& launch);
   template <class Launch>

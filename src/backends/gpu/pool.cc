@@ -3,7 +3,9 @@
 
 #include <algorithm>
 #include <bit>
+#include <cstring>
 
+#include "backends/gpu/capture.h"
 #include "core/fail.h"
 
 namespace beeswax::gpu {
@@ -20,48 +22,130 @@ size_t block_bytes(size_t bytes) {
 
 }  // namespace
 
+GraphMemory::~GraphMemory() { pool_.release(*this); }
+
+void GraphMemory::end_capture() {
+  taken_.clear();
+  free_.clear();
+}
+
 Pool::~Pool() {
-  if (!sizes_.empty() && driver_.use(device_).ok()) release_kept();
+  if (!blocks_.empty() && driver_.use(device_).ok()) release_kept();
+}
+
+GraphMemory* Pool::recording() const {
+  return capturing != nullptr && capturing->pool == this ? &capturing->memory : nullptr;
 }
 
 void* Pool::take(size_t bytes) {
   const size_t size = block_bytes(bytes);
   if (size < bytes) fail(ErrorKind::TooLarge, "allocate", bytes, " bytes");
   const std::scoped_lock lock(mutex_);
-  void* data = nullptr;
-  if (const auto found = kept_.find(size); found != kept_.end() && !found->second.empty()) {
-    data = found->second.back();
-    found->second.pop_back();
-    statistics_.kept_bytes -= size;
-  } else {
-    const auto refused = [&](std::string_view why) {
-      fail(ErrorKind::OutOfMemory, "allocate", bytes, " bytes on the GPU: ", why, "; ",
-           statistics_.used_bytes, " bytes are in use");
-    };
-    if (limit_ != 0 && statistics_.used_bytes + statistics_.kept_bytes + size > limit_) release_kept();
-    if (limit_ != 0 && statistics_.used_bytes + size > limit_) refused("over the limit that was set");
-    use_device(driver_, device_);
-    Result result = driver_.allocate(size, &data);
-    if (result.code == Code::OutOfMemory) {
-      release_kept();
-      result = driver_.allocate(size, &data);
-    }
-    if (result.code == Code::OutOfMemory) refused(driver_.error_text(result.number));
-    check(driver_, result, "allocating memory");
-    sizes_.emplace(data, size);
-    ++statistics_.driver_calls;
+  GraphMemory* graph = recording();
+  if (graph != nullptr)
+    if (void* data = take_again(*graph, size); data != nullptr) return data;
+  void* data = take_kept(size);
+  if (data == nullptr && graph != nullptr)
+    fail(ErrorKind::Unsupported, "allocate", "a graph cannot record that ", size,
+         " bytes are asked of the driver; run the same operations once before capturing, and drop their "
+         "results, so "
+         "that the pool has memory for them");
+  if (data == nullptr) data = ask_driver(bytes, size);
+  if (graph != nullptr) {
+    hold(data, blocks_.at(data), *graph);
+    graph->taken_.insert(data);
   }
   statistics_.used_bytes += size;
   statistics_.peak_bytes = std::max(statistics_.peak_bytes, statistics_.used_bytes);
   return data;
 }
 
+void* Pool::take_kept(size_t size) {
+  const auto found = kept_.find(size);
+  if (found == kept_.end() || found->second.empty()) return nullptr;
+  void* data = found->second.back();
+  found->second.pop_back();
+  statistics_.kept_bytes -= size;
+  blocks_.at(data).state = State::Used;
+  return data;
+}
+
+void* Pool::ask_driver(size_t bytes, size_t size) {
+  const auto refused = [&](std::string_view why) {
+    fail(ErrorKind::OutOfMemory, "allocate", bytes, " bytes on the GPU: ", why, "; ", statistics_.used_bytes,
+         " bytes are in use");
+  };
+  if (limit_ != 0 && statistics_.used_bytes + statistics_.kept_bytes + size > limit_) release_kept();
+  if (limit_ != 0 && statistics_.used_bytes + size > limit_) refused("over the limit that was set");
+  use_device(driver_, device_);
+  void* data = nullptr;
+  Result result = driver_.allocate(size, &data);
+  if (result.code == Code::OutOfMemory) {
+    release_kept();
+    result = driver_.allocate(size, &data);
+  }
+  if (result.code == Code::OutOfMemory) refused(driver_.error_text(result.number));
+  check(driver_, result, "allocating memory");
+  blocks_.emplace(data, Block{size});
+  addresses_.insert(data);
+  ++statistics_.driver_calls;
+  return data;
+}
+
 void Pool::give(void* data) {
   const std::scoped_lock lock(mutex_);
-  const size_t size = sizes_.at(data);
-  kept_[size].push_back(data);
-  statistics_.used_bytes -= size;
-  statistics_.kept_bytes += size;
+  Block& block = blocks_.at(data);
+  if (block.graphs != 0) {
+    block.state = State::Given;
+    GraphMemory* graph = recording();
+    if (graph != nullptr && graph->taken_.contains(data)) graph->free_[block.bytes].push_back(data);
+    return;
+  }
+  keep(data, block);
+}
+
+void Pool::keep(void* data, Block& block) {
+  block.state = State::Kept;
+  kept_[block.bytes].push_back(data);
+  statistics_.used_bytes -= block.bytes;
+  statistics_.kept_bytes += block.bytes;
+}
+
+void* Pool::take_again(GraphMemory& graph, size_t size) {
+  const auto found = graph.free_.find(size);
+  if (found == graph.free_.end() || found->second.empty()) return nullptr;
+  void* data = found->second.back();
+  found->second.pop_back();
+  blocks_.at(data).state = State::Used;
+  return data;
+}
+
+void Pool::hold(void* data, Block& block, GraphMemory& graph) {
+  if (!graph.held_.insert(data).second) return;
+  ++block.graphs;
+  graph.bytes_ += block.bytes;
+}
+
+void Pool::hold(std::span<const std::byte> arguments, GraphMemory& graph) {
+  const std::scoped_lock lock(mutex_);
+  for (size_t at = 0; at + sizeof(void*) <= arguments.size(); at += sizeof(void*)) {
+    std::byte* address = nullptr;
+    std::memcpy(&address, arguments.data() + at, sizeof(address));
+    auto found = addresses_.upper_bound(address);
+    if (found == addresses_.begin()) continue;
+    --found;
+    Block& block = blocks_.at(*found);
+    if (address < static_cast<std::byte*>(*found) + block.bytes && block.state != State::Kept)
+      hold(*found, block, graph);
+  }
+}
+
+void Pool::release(GraphMemory& graph) {
+  const std::scoped_lock lock(mutex_);
+  for (void* data : graph.held_) {
+    Block& block = blocks_.at(data);
+    if (--block.graphs == 0 && block.state == State::Given) keep(data, block);
+  }
 }
 
 void Pool::release_kept() {
@@ -69,7 +153,8 @@ void Pool::release_kept() {
   for (auto& [size, blocks] : kept_) {
     for (void* data : blocks) {
       driver_.release(data);
-      sizes_.erase(data);
+      blocks_.erase(data);
+      addresses_.erase(data);
       statistics_.kept_bytes -= size;
     }
     blocks.clear();
@@ -77,6 +162,9 @@ void Pool::release_kept() {
 }
 
 void Pool::trim() {
+  if (recording() != nullptr)
+    fail(ErrorKind::Unsupported, "trim",
+         "a graph cannot record that memory goes back to the driver; trim after capturing");
   const std::scoped_lock lock(mutex_);
   use_device(driver_, device_);
   release_kept();

@@ -34,6 +34,7 @@ Slot& slot_of(const Gpu& gpu, const Program& program, KernelCompiler which) {
 }
 
 LoadedProgram load(Gpu& gpu, const Program& program, KernelCompiler which) {
+  gpu.refuse_recording("compiling a program; compile it before capturing");
   const std::string& target = gpu.properties().arch;
   const std::vector<const Compiler*> compilers = compilers_for(target, which);
   for (size_t i = 0;; ++i) {

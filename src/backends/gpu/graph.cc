@@ -1,0 +1,94 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "beeswax/graph.h"
+
+#include <atomic>
+
+#include "backends/gpu/capture.h"
+#include "backends/gpu/gpu.h"
+#include "core/fail.h"
+
+namespace beeswax {
+
+using gpu::Capture;
+using gpu::check;
+using gpu::Gpu;
+
+class Graph::Recording {
+ public:
+  Recording(Gpu& gpu, const std::function<void()>& operations)
+      : gpu_(gpu), memory_(gpu.pool()), instance_(gpu.driver()) {
+    const gpu::Driver& driver = gpu.driver();
+    gpu.use();
+    gpu::Stream stream(driver);
+    gpu::RecordedGraph graph(driver);
+    check(driver, driver.create_stream(stream.out()), "creating a stream");
+    check(driver, driver.begin_capture(stream.get()), "beginning to capture a graph");
+    Capture capture{&gpu.pool(), stream.get(), memory_};
+    gpu::capturing = &capture;
+    try {
+      operations();
+    } catch (...) {
+      gpu::capturing = nullptr;
+      // The device has been used by this thread already; what was recorded is thrown away.
+      driver.end_capture(stream.get(), graph.out());
+      throw;
+    }
+    gpu::capturing = nullptr;
+    memory_.end_capture();
+    gpu.use();
+    check(driver, driver.end_capture(stream.get(), graph.out()), "ending to capture a graph");
+    if (capture.commands > 0)
+      check(driver, driver.instantiate(graph.get(), instance_.out()), "making a graph ready to run");
+  }
+
+  ~Recording() {
+    try {
+      gpu_.use();
+    } catch (const Error&) {
+      // Lost: then the driver answers what follows with an error, which nobody needs.
+    }
+    // Some releases of drivers do not wait for a graph that still runs; memory may be used again at once, in
+    // the order of the stream.
+    if (replayed_.load() && gpu::capturing == nullptr) gpu_.driver().wait_for_stream(gpu_.stream());
+    instance_.reset();
+  }
+  Recording(const Recording&) = delete;
+  Recording& operator=(const Recording&) = delete;
+
+  void replay() {
+    if (gpu::capturing != nullptr)
+      fail(ErrorKind::Unsupported, "replay",
+           "a graph cannot record another one's replay; replay it after capturing");
+    if (!instance_) return;  // nothing was recorded
+    replayed_.store(true);
+    gpu_.launch(instance_);
+  }
+
+  const Device& device() const { return gpu_.device(); }
+  size_t bytes() const { return memory_.bytes(); }
+
+ private:
+  Gpu& gpu_;
+  gpu::GraphMemory memory_;
+  gpu::GraphInstance instance_;
+  std::atomic<bool> replayed_{false};
+};
+
+Graph Graph::capture(const Device& device, const std::function<void()>& operations) {
+  if (gpu::capturing != nullptr)
+    fail(ErrorKind::InvalidArgument, "capture", "this thread is capturing a graph already");
+  if (device.is_cpu())
+    fail(ErrorKind::Unsupported, "capture", "graphs are for GPUs; on the cpu, run the operations themselves");
+  try {
+    return Graph(std::make_shared<Recording>(Gpu::of(device), operations));
+  } catch (Error& e) {
+    e.while_doing("capturing a graph on " + device.to_string());
+    throw;
+  }
+}
+
+void Graph::replay() const { recording_->replay(); }
+const Device& Graph::device() const { return recording_->device(); }
+size_t Graph::memory_bytes() const { return recording_->bytes(); }
+
+}  // namespace beeswax
