@@ -5,6 +5,7 @@
 #include <array>
 #include <cstring>
 
+#include "backends/gpu/rtc/compile.h"
 #include "backends/gpu/trace.h"
 #include "core/fail.h"
 
@@ -75,17 +76,25 @@ Gpu::Gpu(const Device& device, const Driver& driver, int ordinal, int number)
   start_trace();
 }
 
-std::string_view Gpu::target() const { return Bundle::embedded().target_name(target_); }
+std::string_view Gpu::target() const {
+  return compiled_here_ ? std::string_view(properties_.arch) : Bundle::embedded().target_name(target_);
+}
 
 void Gpu::choose_target() {
   const Bundle& bundle = Bundle::embedded();
   std::optional<size_t> target = bundle.target_for(properties_.arch);
+  if (!target.has_value() && rtc::compiler_of_ours(properties_.arch) != nullptr) {
+    // The names and modules of kernels are those of every target; their code is made when it is first used.
+    compiled_here_ = true;
+    target = 0;
+  }
   if (!target.has_value()) {
     std::string have;
     for (const std::string& name : bundle.targets()) have += (have.empty() ? "" : ", ") + name;
     fail(ErrorKind::Unsupported, "device", device_, " is a ", properties_.arch,
          ", and this build has kernels for ", have.empty() ? "no GPU" : have,
-         "; build with -DBW_GPU_TARGETS=all");
+         "; build with -DBW_GPU_TARGETS=all, or install clang++-19 and lld-19, which compile them when they "
+         "are first used");
   }
   // Finished code that the driver refuses gives way to PTX, which it compiles. A module tells, before anybody
   // asks whose kernels there are; the last resort is left to the first kernel.
@@ -103,7 +112,10 @@ void Gpu::choose_target() {
 }
 
 Result Gpu::load_module(uint32_t index) {
-  const std::vector<std::byte> image = Bundle::embedded().unpack(target_, index);
+  const Bundle& bundle = Bundle::embedded();
+  const std::vector<std::byte> image =
+      compiled_here_ ? rtc::code_of_module(bundle.module_name(target_, index), properties_.arch).image
+                     : bundle.unpack(target_, index);
   const Result result = driver_.load_module(image.data(), modules_[index].out());
   if (result.ok()) modules_loaded_.fetch_add(1);
   return result;

@@ -112,6 +112,7 @@ class Gpu {
   int number_;
   Properties properties_;
   size_t target_ = 0;
+  bool compiled_here_ = false;  // the library has no code for this chip: target_ only names kernels
   Pool pool_;
   Stream stream_;
   PinnedMemory slot_;                 // an ErrorSlot, as the host sees it

@@ -3,6 +3,7 @@
 
 #include "backends/gpu/bundle.h"
 #include "backends/gpu/driver.h"
+#include "backends/gpu/rtc/compile.h"
 #include "core/fail.h"
 
 namespace beeswax::gpu {
@@ -39,12 +40,18 @@ std::vector<DeviceInfo> report(DeviceKind kind, std::string_view prefix) {
         kind == DeviceKind::Emu ? join_text(prefix, ":", properties.arch) : join_text(prefix, ":", i);
     info.name = properties.name;
     info.memory_bytes = properties.memory_bytes;
-    info.usable = target.has_value();
-    info.detail = join_text(properties.arch, ", ", properties.units, " compute units, ", driver.version,
-                            ", kernels: ", info.usable ? bundle.target_name(*target) : "none");
+    const rtc::Compiler* compiler = target.has_value() ? nullptr : rtc::compiler_of_ours(properties.arch);
+    info.usable = target.has_value() || compiler != nullptr;
+    info.detail =
+        join_text(properties.arch, ", ", properties.units, " compute units, ", driver.version, ", kernels: ",
+                  target.has_value()    ? std::string(bundle.target_name(*target))
+                  : compiler != nullptr ? "compiled at first use by " + compiler->title()
+                                        : "none");
     if (!info.usable)
-      info.reason = join_text("a ", properties.arch,
-                              ", for which this build has no kernels (-DBW_GPU_TARGETS=all has)");
+      info.reason =
+          join_text("a ", properties.arch,
+                    ", for which this build has no kernels (-DBW_GPU_TARGETS=all has; clang++-19 and lld-19 "
+                    "compile them at first use)");
     out.push_back(std::move(info));
   }
   return out;

@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "backends/gpu/rtc/compile.h"
 
+#include <algorithm>
+
+#include "backends/gpu/bundle.h"
 #include "core/fail.h"
 
 namespace beeswax::gpu::rtc {
@@ -38,6 +41,26 @@ Sha256Digest key_of(const Program& program, std::string_view target, const Compi
   hash.add_text(program.name).add_text(program.text).add_text(std::to_string(program.headers.size()));
   for (const NamedText& header : program.headers) hash.add_text(header.name).add_text(header.text);
   return hash.finish();
+}
+
+const Compiler* compiler_of_ours(std::string_view target) {
+  // Waves of 64 threads are gfx9's alone here; NVIDIA's chips from sm_80 on run the PTX that is carried.
+  constexpr std::string_view kFamilies[] = {"gfx9", "gfx10", "gfx11", "gfx12"};
+  const auto belongs = [&](std::string_view family) { return target.starts_with(family); };
+  if (std::ranges::none_of(kFamilies, belongs) || Bundle::embedded().targets().empty()) return nullptr;
+  // clang first: the bundle is made by it, with these flags.
+  for (const Compiler* compiler : {&clang_compiler(), &vendor_compiler(target)})
+    if (compiler->refusal(target).empty()) return compiler;
+  return nullptr;
+}
+
+CompiledCode code_of_module(std::string_view module, std::string_view target) {
+  const NamedText* source = Sources::embedded().module(module);
+  const Compiler* compiler = compiler_of_ours(target);
+  if (source == nullptr || compiler == nullptr)
+    fail(ErrorKind::Internal, "compile", "no source or compiler of the module ", module, " for ", target);
+  return code_of({join_text("kernels/", module, ".cc"), source->text, {}, {}}, target, *compiler,
+                 DiskCache::of_user());
 }
 
 CompiledCode code_of(const Program& program, std::string_view target, const Compiler& compiler,

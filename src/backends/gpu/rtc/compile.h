@@ -26,6 +26,12 @@ std::vector<const Compiler*> compilers_for(std::string_view target, KernelCompil
 CompiledCode code_of(const Program& program, std::string_view target, const Compiler& compiler,
                      const DiskCache& cache);
 
+/// The compiler that makes our own kernels for a chip that the library carries no code for; null where there
+/// is none, where our kernels are not written for the chip, or where the library has no index of kernels.
+const Compiler* compiler_of_ours(std::string_view target);
+/// The code of one of our modules, by a name of the bundle's.
+CompiledCode code_of_module(std::string_view module, std::string_view target);
+
 /// What decides the code: the program, our headers, flags, target, compiler, and our version.
 Sha256Digest key_of(const Program& program, std::string_view target, const Compiler& compiler);
 
