@@ -230,6 +230,30 @@ TEST_P(ExecMatrix, EveryInstruction) {
   }
 }
 
+/// The emulator's choice for xf32: 10 bits of mantissa, to nearest, ties to even.
+TEST(ExecMatrixXf32, FactorsAreRoundedToNearestEven) {
+  EMU_NEEDS_CLANG();
+  const std::string source =
+      "typedef float v2 __attribute__((ext_vector_type(2))); typedef float v4 "
+      "__attribute__((ext_vector_type(4)));\n"
+      "extern \"C\" __global__ void t(const float* x, float* d) {\n"
+      "  v2 a = {x[0], x[0]}, b = {1, 1}; v4 r = {0, 0, 0, 0};\n"
+      "  asm volatile(\"v_mfma_f32_16x16x8_xf32 %0, %1, %2, %0\" : \"+v\"(r) : \"v\"(a), \"v\"(b));\n"
+      "  d[thread_x()] = r[0];\n}\n";
+  Device device("gfx942", compile(source, "gfx942"));
+  float* d = device.allocate<float>(64);
+  const auto of = [](uint32_t bits) { return std::bit_cast<float>(bits); };
+  // A bit pattern and what it rounds to; eight products by 1 are added.
+  const std::pair<uint32_t, uint32_t> kCases[] = {
+      {0x3f800000, 0x3f800000}, {0x3f800fff, 0x3f800000}, {0x3f801000, 0x3f800000}, {0x3f801001, 0x3f802000},
+      {0x3f803000, 0x3f804000}, {0xbf805000, 0xbf804000}, {0x3fffffff, 0x40000000}, {0x7f7fffff, 0x7f800000},
+      {0xff800000, 0xff800000}, {0x00800000, 0x00800000}};
+  for (const auto& [bits, rounded] : kCases) {
+    device.run("t", {.grid = 1, .block = 64}, device.upload(std::vector<float>{of(bits)}), d);
+    EXPECT_EQ(device.download(d, 64), std::vector<float>(64, 8 * of(rounded))) << std::hex << bits;
+  }
+}
+
 INSTANTIATE_TEST_SUITE_P(Chips, ExecMatrix, testing::Values("gfx90a", "gfx942", "gfx1100", "gfx1200"),
                          [](const auto& info) { return std::string(info.param); });
 
