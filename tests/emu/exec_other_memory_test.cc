@@ -431,6 +431,8 @@ TEST_P(ExecOtherMemory, SplitBarrierLetsPassWhileAnotherWaveIsBusy) {
   if (chip != "gfx1200") GTEST_SKIP() << "gfx12 only";
   int* flag = device->upload(std::vector<int>{0});
   int* c = device->allocate<int>(64);
+  // Relaxed atomic loads and stores are plain ones to the hardware: looking for races would find them.
+  device->options.check = Check::Bounds;
   device->run("barrier_and_spin", {.grid = 1, .block = 64}, flag, c);
   EXPECT_EQ(device->download(c, 64), std::vector<int>(64, 1));
   EXPECT_THROW(device->run("barrier_unsignaled", {.grid = 1, .block = 64}, c), Fault);
