@@ -15,10 +15,12 @@ namespace beeswax {
 /// Replaying costs one call of the driver however many operations there are, which pays where kernels are
 /// short:
 ///
-///   const auto step = [&] { y = x.matmul(weight).relu(); };
-///   step();                                        // loads kernels, and leaves the pool memory for the
-///   results y = Tensor(); const Graph graph = Graph::capture(device, step); x.slice_set(next, 0, 0); //
-///   inputs change in place graph.replay();                                // y holds the new result
+///     const auto step = [&] { y = x.matmul(weight).relu(); };
+///     step();                          // loads kernels and leaves the pool memory for the results
+///     y = Tensor();
+///     const Graph graph = Graph::capture(device, step);
+///     x.slice_set(next, 0, 0);         // inputs change in place
+///     graph.replay();                  // y holds the new result
 ///
 /// A graph reads and writes the memory that its operations had when it was captured. It keeps that memory, of
 /// inputs and of results, for as long as it lives, so tensors may go before it. Random numbers are drawn with
