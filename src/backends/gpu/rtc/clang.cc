@@ -17,6 +17,7 @@ namespace {
 namespace fs = std::filesystem;
 
 constexpr int kOldest = 19;
+constexpr std::string_view kVersion = "clang version ";
 // PTX of the newest chip that this clang surely knows runs on those after it.
 constexpr int kNewestChip = 90;
 
@@ -50,13 +51,14 @@ class Clang final : public Compiler {
     for (const std::string& name : names) {
       const std::optional<os::Finished> answer = os::run_program({name, "--version"});
       if (!answer.has_value() || answer->status != 0) continue;
-      const int version = number_after(answer->output, "clang version ");
+      const int version = number_after(answer->output, kVersion);
       if (version < kOldest) {
         refusal_ = join_text(name, " is version ", version, "; ", kOldest, " or newer is needed");
         continue;
       }
       program_ = name;
-      title_ = join_text(name, " ", version);
+      const size_t from = answer->output.find(kVersion) + kVersion.size();
+      title_ = "clang++ " + answer->output.substr(from, answer->output.find_first_of(" \n", from) - from);
       identity_ = answer->output;
       return;
     }
