@@ -155,23 +155,32 @@ void Gpu::launch_bytes(const Kernel& kernel, const LaunchShape& shape, const voi
   if (bytes != kernel.argument_bytes)
     fail(ErrorKind::Internal, kernel.operation, "kernel ", kernel.name, " takes ", kernel.argument_bytes,
          " bytes of arguments, not ", bytes);
-  record_use(arguments, bytes);
-  submit(kernel, shape, [&] { return driver_.launch(kernel.function, shape, arguments, bytes, stream()); });
+  submit(kernel, shape, {static_cast<const std::byte*>(arguments), bytes}, [&](StreamHandle stream) {
+    return driver_.launch(kernel.function, shape, arguments, bytes, stream);
+  });
 }
 
 void Gpu::launch_list(const Kernel& kernel, const LaunchShape& shape, std::span<void*> arguments) {
-  submit(kernel, shape,
-         [&] { return driver_.launch_list(kernel.function, shape, arguments.data(), stream()); });
+  submit(kernel, shape, {}, [&](StreamHandle stream) {
+    return driver_.launch_list(kernel.function, shape, arguments.data(), stream);
+  });
 }
 
 template <class Launch>
-void Gpu::submit(const Kernel& kernel, const LaunchShape& shape, const Launch& launch) {
+void Gpu::submit(const Kernel& kernel, const LaunchShape& shape, std::span<const std::byte> arguments,
+                 const Launch& launch) {
   use();
-  Capture* capture = recording();
-  if (capture != nullptr) ++capture->commands;
-  // A driver does not time what it only records.
-  LaunchHooks* hooks = capture == nullptr ? launch_hooks.load(std::memory_order_acquire) : nullptr;
-  const Result result = hooks == nullptr ? launch() : hooked(*hooks, kernel, shape, launch);
+  Result result;
+  if (Capture* capture = recording(); capture != nullptr) {
+    // Without hooks: a driver does not time what it only records.
+    ++capture->commands;
+    pool_.hold(arguments, capture->memory);
+    result = launch(capture->stream);
+  } else if (LaunchHooks* hooks = launch_hooks.load(std::memory_order_acquire); hooks != nullptr) {
+    result = hooked(*hooks, kernel, shape, launch);
+  } else {
+    result = launch(stream_.get());
+  }
   if (!result.ok())
     check(driver_, result,
           join_text("launching the kernel ", kernel.name, " of ", kernel.operation, " on ", device_));
@@ -182,7 +191,7 @@ template <class Launch>
 Result Gpu::hooked(LaunchHooks& hooks, const Kernel& kernel, const LaunchShape& shape, const Launch& launch) {
   const std::scoped_lock lock(hooked_);
   hooks.begin(*this, kernel, shape);
-  const Result result = launch();
+  const Result result = launch(stream_.get());
   hooks.end(*this, kernel, shape, result.ok());
   return result;
 }
@@ -194,7 +203,7 @@ void Gpu::record_use(const void* arguments, size_t bytes) {
 
 void Gpu::launch(const GraphInstance& graph) {
   static const Kernel kGraph{nullptr, "graph", "replay", 0};  // as hooks and messages name it
-  submit(kGraph, {}, [&] { return driver_.launch_graph(graph.get(), stream()); });
+  submit(kGraph, {}, {}, [&](StreamHandle stream) { return driver_.launch_graph(graph.get(), stream); });
 }
 
 void Gpu::make_tensor_map(const TensorView& view, void* out) {

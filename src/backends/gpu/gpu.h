@@ -92,10 +92,11 @@ class Gpu {
  private:
   Gpu(const Device& device, const Driver& driver, int ordinal, int number);
   void launch_bytes(const Kernel& kernel, const LaunchShape& shape, const void* arguments, size_t bytes);
-  /// The one way of every launch: recorded for a graph, or submitted between the hooks where somebody set
-  /// them. Throws where the driver refuses it.
+  /// The one way of every launch, launch(stream): recorded for a graph, or submitted between the hooks where
+  /// somebody set them. Throws where the driver refuses it.
   template <class Launch>
-  void submit(const Kernel& kernel, const LaunchShape& shape, const Launch& launch);
+  void submit(const Kernel& kernel, const LaunchShape& shape, std::span<const std::byte> arguments,
+              const Launch& launch);
   template <class Launch>
   Result hooked(LaunchHooks& hooks, const Kernel& kernel, const LaunchShape& shape, const Launch& launch);
   void choose_target();
