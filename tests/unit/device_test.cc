@@ -29,8 +29,15 @@ TEST(Device, RefusesTheRest) {
     EXPECT_ERROR(Device::parse(text), InvalidArgument, "(accepted: cpu, cuda:0, rocm:0, emu:gfx1100)");
 }
 
+// Drivers are opened once in a process: the libraries named here, which do not exist.
+void without_drivers() {
+  setenv("BEESWAX_CUDA_LIBRARY", "/nowhere/libcuda.so.1", 1);
+  setenv("BEESWAX_HIP_LIBRARY", "/nowhere/libamdhip64.so.6", 1);
+}
+
 // The default device is one thread's; no GPU is needed to name one.
 TEST(Device, DefaultIsTheThreads) {
+  without_drivers();
   EXPECT_EQ(Device::default_device(), Device::cpu());
   const Device nowhere = Device::parse("rocm:255");
   std::thread([&] {
@@ -45,10 +52,8 @@ TEST(Device, DefaultIsTheThreads) {
   EXPECT_EQ(Device::default_device(), Device::cpu());
 }
 
-// Drivers are opened once in a process: the libraries named here, which do not exist.
 TEST(Device, MissingDriversSayWhatToInstall) {
-  setenv("BEESWAX_CUDA_LIBRARY", "/nowhere/libcuda.so.1", 1);
-  setenv("BEESWAX_HIP_LIBRARY", "/nowhere/libamdhip64.so.6", 1);
+  without_drivers();
   EXPECT_ERROR(Tensor::zeros({2}, DType::F32, Device::parse("cuda:0")), Device,
                "libcuda not found; install NVIDIA's driver");
   EXPECT_ERROR(Tensor::zeros({2}, DType::F32, Device::parse("rocm:0")), Device,
