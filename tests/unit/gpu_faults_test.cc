@@ -3,6 +3,7 @@
 // nothing leaks, and the device goes on wherever a real one could.
 #include <gtest/gtest.h>
 
+#include "beeswax/kernel.h"
 #include "beeswax/tensor.h"
 #include "support/expect_error.h"
 #include "support/fake_faults.h"
@@ -88,6 +89,26 @@ TEST_P(GpuFaults, KeptMemoryIsGivenBackBeforeMemoryIsOut) {
     const Tensor large = Tensor::empty({8 * kMiB}, DType::U8, device);  // only with what was kept
     EXPECT_EQ(pool.statistics().kept_bytes, 0u);
     EXPECT_EQ(control.allocations, 1);
+    return "";
+  });
+}
+
+TEST_P(GpuFaults, ACompiledProgramThatFailsIsUnloaded) {
+  run_apart([this] {
+    fake::Control& control = GetParam().control();
+    const Device device = GetParam().device();
+    ::setenv("BEESWAX_CODE_CACHE", (testing::TempDir() + "gpu_faults_code").c_str(), 1);
+    const auto compile = [&] {
+      return Kernel::compile(device, "__global__ void fill(float* y) { y[threadIdx.x] = 1; }", "fill",
+                             {.compiler = KernelCompiler::Clang});
+    };
+    small_program(device);
+    const int64_t loaded = control.modules;
+    set_fault(control, GetParam().name == "cuda:0" ? "cuModuleGetFunction" : "hipModuleGetFunction", 1, 2);
+    EXPECT_ERROR(compile(), OutOfMemory, "looking for the kernel fill");
+    EXPECT_EQ(control.modules, loaded);
+    EXPECT_EQ(compile().name(), "fill");
+    EXPECT_EQ(control.modules, loaded + 1);
     return "";
   });
 }

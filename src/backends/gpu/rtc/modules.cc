@@ -40,9 +40,9 @@ LoadedProgram load(Gpu& gpu, const Program& program, KernelCompiler which) {
   for (size_t i = 0;; ++i) {
     const Compiler& compiler = *compilers[i];
     const CompiledCode code = code_of(program, target, compiler, DiskCache::of_user());
-    LoadedProgram out;
+    LoadedProgram out(gpu.driver());
     gpu.use();
-    const Result result = gpu.driver().load_module(code.image.data(), &out.module);
+    const Result result = gpu.driver().load_module(code.image.data(), out.module.out());
     // A library may be newer than the driver, which then refuses its code; the next compiler's may do.
     if (result.code == Code::BadImage && i + 1 < compilers.size()) continue;
     check(gpu.driver(), result, join_text("loading '", program.name, "', compiled by ", compiler.title()));
@@ -51,7 +51,7 @@ LoadedProgram load(Gpu& gpu, const Program& program, KernelCompiler which) {
       Kernel& kernel = out.functions.emplace_back();
       kernel.name = info.name;
       kernel.operation = "a program compiled at run time";
-      check(gpu.driver(), gpu.driver().find_function(out.module, info.symbol.c_str(), &kernel.function),
+      check(gpu.driver(), gpu.driver().find_function(out.module.get(), info.symbol.c_str(), &kernel.function),
             join_text("looking for the kernel ", info.name));
     }
     out.compiler = compiler.title();

@@ -6,13 +6,15 @@
 #include <vector>
 
 #include "backends/gpu/gpu.h"
+#include "backends/gpu/handles.h"
 #include "backends/gpu/rtc/code_info.h"
 #include "backends/gpu/rtc/compile.h"
 
 namespace beeswax::gpu::rtc {
 
 struct LoadedProgram {
-  ModuleHandle module = nullptr;
+  explicit LoadedProgram(const Driver& driver) : module(driver) {}
+  Module module;
   std::vector<KernelInfo> kernels;
   std::vector<Kernel> functions;  ///< one for each of them
   std::string compiler;           ///< its title
