@@ -2,13 +2,16 @@
 # SPDX-License-Identifier: Apache-2.0
 """Writes src/text/unicode_tables.inc: the ranges of characters of each general category of Unicode, and the simple
 lower-case mappings; and src/text/unicode_forms.inc: decompositions, compositions and combining classes, which the
-normal forms are made of. From the database of the package unicodedata2, or of Python itself.
+normal forms are made of. From the database of the package unicodedata2, or of Python itself. And
+src/text/unicode_graphemes.inc: which characters stay together in a grapheme cluster, from the package regex.
 
 usage: make_unicode.py [--check]     --check: only say whether the files are what would be written
 """
 import argparse
 import os
 import sys
+
+import regex
 
 try:
     import unicodedata2 as unicodedata  # a newer database than Python's own
@@ -111,11 +114,47 @@ def forms_text():
     return "\n".join(lines)
 
 
+CLUSTER_CLASSES = {"CR": "CR", "LF": "LF", "Control": "Control", "Extend": "Extend", "ZWJ": "Joiner", "Regional_Indicator": "Regional",
+                   "Prepend": "Prepend", "SpacingMark": "Spacing", "L": "L", "V": "V", "T": "T"}
+
+
+def cluster_ranges():
+    """[(first, last, class, conjunct)] of characters that clusters take for more than themselves; the two kinds of Hangul
+    syllables follow from arithmetic."""
+    characters = "".join(chr(code) for code in range(LAST + 1) if not 0xD800 <= code < 0xE000)
+    classes, conjuncts = {}, {}
+    for name, ours in CLUSTER_CLASSES.items():
+        classes.update((ord(c), ours) for c in regex.findall(rf"\p{{GCB={name}}}", characters))
+    classes.update((ord(c), "Pictograph") for c in regex.findall(r"\p{Extended_Pictographic}", characters) if ord(c) not in classes)
+    for name in ("Linker", "Consonant", "Extend"):
+        conjuncts.update((ord(c), name) for c in regex.findall(rf"\p{{InCB={name}}}", characters))
+    ranges = []
+    for code in sorted(classes.keys() | conjuncts.keys()):
+        kinds = (classes.get(code, "Other"), conjuncts.get(code, "None"))
+        if ranges and ranges[-1][2:] == kinds and ranges[-1][1] == code - 1:
+            ranges[-1] = (ranges[-1][0], code, *kinds)
+        else:
+            ranges.append((code, code, *kinds))
+    return ranges
+
+
+def graphemes_text():
+    lines = ["// SPDX-License-Identifier: Apache-2.0",
+             "// Written by tools/make_unicode.py.",
+             "// BW_CLUSTER(first, last, Grapheme_Cluster_Break or Extended_Pictographic, Indic_Conjunct_Break)",
+             "// clang-format off"]
+    cells = [f"BW_CLUSTER(0x{a:x},0x{b:x},{c},{d})" for a, b, c, d in cluster_ranges()]
+    for i in range(0, len(cells), 8):
+        lines.append(" ".join(cells[i:i + 8]))
+    return "\n".join(lines + ["// clang-format on", "#undef BW_CLUSTER", ""])
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--check", action="store_true")
     check = parser.parse_args().check
-    for name, text in (("unicode_tables.inc", table_text()), ("unicode_forms.inc", forms_text())):
+    for name, text in (("unicode_tables.inc", table_text()), ("unicode_forms.inc", forms_text()),
+                       ("unicode_graphemes.inc", graphemes_text())):
         path = os.path.join(FOLDER, name)
         if check:
             with open(path, encoding="utf-8") as file:

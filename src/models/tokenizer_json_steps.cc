@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "models/tokenizer_json_steps.h"
 
+#include "io/base64.h"
+#include "text/charsmap.h"
 #include "text/unicode.h"
 #include "text/utf8.h"
 
@@ -96,9 +98,14 @@ void read_normalizer(JsonObject object, std::vector<text::TextStep>& steps) {
     steps.push_back(text::replace_step(std::move(what), object.text("content")));
   } else if (type == "BertNormalizer") {
     read_bert_normalizer(object, steps);
+  } else if (type == "Precompiled") {
+    const auto bytes = io::base64_decode(object.text("precompiled_charsmap"));
+    if (!bytes) object.refuse(ErrorKind::Format, "has a precompiled_charsmap that is not base64");
+    steps.push_back(text::charsmap_step(*bytes));
   } else {
     unknown_type(object, type,
-                 "Sequence NFC NFD NFKC NFKD Lowercase StripAccents Strip Prepend Replace BertNormalizer");
+                 "Sequence NFC NFD NFKC NFKD Lowercase StripAccents Strip Prepend Replace BertNormalizer "
+                 "Precompiled");
   }
   object.finish();
 }
