@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // Tensors as text, by NumPy's rules for str(array): at most 8 fractional digits, columns aligned on the
 // point, exponents when the values need them, three edge items beyond 1000 elements, lines of at most 75
-// characters.
+// characters, closing brackets included. They are those of NumPy 2.3 and later, where f16 and f32 take
+// exponents from 10^3 and 10^6 on; before, from 10^8.
 #include <algorithm>
+#include <array>
 #include <charconv>
 #include <cmath>
 #include <ostream>
@@ -15,6 +17,7 @@ namespace {
 constexpr int64_t kThreshold = 1000;
 constexpr int64_t kEdge = 3;
 constexpr int kPrecision = 8;
+constexpr int kPrecisionOfScalars = 20;  // an f64 of 1e-4 has its 17 digits behind three zeros
 constexpr size_t kLineWidth = 75;
 
 double round_to(DType dtype, double value) {
@@ -33,22 +36,31 @@ double round_to(DType dtype, double value) {
   }
 }
 
+// Elements this large are written with exponents: a power of ten whose neighbours the dtype tells apart.
+// NumPy has no bf16 and no f8e4m3; they are written like f32.
+double exponents_from(DType dtype, double most) {
+  return dtype == DType::F64 ? most : dtype == DType::F16 ? 1e3 : 1e6;
+}
+
+std::string exact_digits(double value, std::chars_format format, int precision) {
+  std::array<char, 400> text;
+  return {text.data(), std::to_chars(text.data(), text.data() + text.size(), value, format, precision).ptr};
+}
+
 // The shortest digits that read back as the same element, at most `most` after the point.
 std::string number_text(DType dtype, double value, std::chars_format format, int most = kPrecision) {
-  char text[400];
   std::string out;
   for (int precision = 0; precision <= most; ++precision) {
-    const auto end = std::to_chars(std::begin(text), std::end(text), value, format, precision).ptr;
-    out.assign(text, end);
+    out = exact_digits(value, format, precision);
     double back = 0;
-    std::from_chars(text, end, back, format);
+    std::from_chars(out.data(), out.data() + out.size(), back, format);
     if (round_to(dtype, back) == value) break;
   }
-  if (out.find('.') == std::string::npos) {
-    const size_t exponent = out.find('e');
-    out.insert(exponent == std::string::npos ? out.size() : exponent, ".");
-  }
-  return out;
+  size_t end = std::min(out.find('e'), out.size());
+  if (out.find('.') == std::string::npos) out.insert(end++, ".");
+  size_t zeros = 0;  // where `most` digits were not enough, they may end in zeros
+  while (out[end - zeros - 1] == '0') ++zeros;
+  return out.erase(end - zeros, zeros);
 }
 
 // How the elements of one tensor are written: all to one width.
@@ -66,7 +78,8 @@ class Format {
       largest = std::max(largest, std::fabs(value));
       smallest = std::min(smallest, std::fabs(value));
     }
-    if (largest > 0 && (largest >= 1e8 || smallest < 1e-4 || largest / smallest > 1000))
+    if (largest > 0 && (largest >= exponents_from(dtype, 1e8) || smallest < round_to(dtype, 1e-4) ||
+                        round_to(dtype, largest / smallest) > 1000))
       format_ = std::chars_format::scientific;
     for (double value : shown) {
       const std::string text = plain(value);
@@ -77,6 +90,7 @@ class Format {
       const size_t point = text.find('.');
       left_ = std::max(left_, point);
       right_ = std::max(right_, fraction_end(text) - point);
+      exponent_ = std::max(exponent_, text.size() - fraction_end(text));
     }
     if (special_ > width()) left_ += special_ - width();
   }
@@ -85,19 +99,26 @@ class Format {
     if (dtype_is_int(dtype_)) return pad(std::to_string(whole), left_);
     std::string text = plain(value);
     if (!std::isfinite(value)) return pad(text, width());
+    const size_t missing = right_ - (fraction_end(text) - text.find('.'));
+    if (format_ == std::chars_format::fixed) return pad(text + std::string(missing, ' '), left_ + right_);
+    // With exponents NumPy fills up with digits of the value, not with zeros.
+    if (missing > 0) text = exact_digits(value, format_, static_cast<int>(right_) - 1);
     const size_t end = fraction_end(text);
-    const char filler = format_ == std::chars_format::scientific ? '0' : ' ';
-    text.insert(end, right_ - (end - text.find('.')), filler);
-    return pad(text, left_ + right_ + (text.size() - fraction_end(text)) * (filler == '0' ? 1 : 0));
+    return pad(text.insert(end + 2, exponent_ - (text.size() - end), '0'), width());
   }
 
   /// A single number, as Python writes it.
   static std::string scalar(DType dtype, double value, int64_t whole) {
     if (dtype_is_int(dtype)) return std::to_string(whole);
-    const Format format(dtype, {value}, {});
-    std::string text =
-        std::isfinite(value) ? number_text(dtype, value, format.format_, 17) : format.plain(value);
-    if (text.ends_with('.')) text += '0';
+    Format format(dtype, {}, {});
+    if (!std::isfinite(value)) return format.plain(value);
+    const double size = std::fabs(value);
+    if (size != 0 && (size < 1e-4 || size >= exponents_from(dtype, 1e16)))
+      format.format_ = std::chars_format::scientific;
+    std::string text = number_text(dtype, value, format.format_, kPrecisionOfScalars);
+    const size_t point = text.find('.');
+    if (point + 1 == text.size()) return text + '0';
+    if (text[point + 1] == 'e') text.erase(point, 1);
     return text;
   }
 
@@ -112,13 +133,14 @@ class Format {
   static std::string pad(const std::string& text, size_t width) {
     return text.size() < width ? std::string(width - text.size(), ' ') + text : text;
   }
-  size_t width() const { return left_ + right_ + (format_ == std::chars_format::scientific ? 4 : 0); }
+  size_t width() const { return left_ + right_ + exponent_; }
 
   DType dtype_;
   std::chars_format format_ = std::chars_format::fixed;
-  size_t left_ = 0;
-  size_t right_ = 0;
-  size_t special_ = 0;
+  size_t left_ = 0;      // of the point, a sign included
+  size_t right_ = 0;     // the point and the digits after it
+  size_t exponent_ = 0;  // "e+00"
+  size_t special_ = 0;   // "-inf"
 };
 
 // The positions of one axis that are shown; -1 stands for the dots.
@@ -170,8 +192,8 @@ class Printer {
         continue;
       }
       const std::string item = positions[i] < 0 ? "..." : next();
-      if (i > 0 && column + 1 + item.size() > kLineWidth - static_cast<size_t>(shape_.rank() - 1)) {
-        out.append("\n").append(indent, ' ');
+      if (i > 0 && column + 1 + item.size() > kLineWidth - static_cast<size_t>(shape_.rank())) {
+        out.erase(out.find_last_not_of(' ') + 1).append("\n").append(indent, ' ');
         column = indent;
       } else if (i > 0) {
         out += ' ';

@@ -60,6 +60,49 @@ TEST(Print, LikeNumPy) {
   for (const Case& c : cases) EXPECT_EQ(c.tensor.to_string(), c.text);
 }
 
+// Where lines end, digits are filled up or dropped, exponents begin, and exponents of three digits.
+TEST(Print, AtTheEdgesOfTheRules) {
+  const Case cases[] = {
+      {Tensor::arange(10, 35, DType::I32),
+       "[10 11 12 13 14 15 16 17 18 19 20 21 22 23 24 25 26 27 28 29 30 31 32 33\n 34]"},
+      {Tensor::arange(10, 34, DType::I32).reshape({1, 24}),
+       "[[10 11 12 13 14 15 16 17 18 19 20 21 22 23 24 25 26 27 28 29 30 31 32 33]]"},
+      {of({26.375f, 45.5f, 27.625f, 54.125f, -56.25f, 60.125f, 29.625f, 8.25f, -42.375f, 9.25f}, {10}),
+       "[ 26.375  45.5    27.625  54.125 -56.25   60.125  29.625   8.25  -42.375\n   9.25 ]"},
+      {Tensor::from_vec(std::vector<double>{0.0151174000001, 1.0 / 3}, {2}), "[0.0151174  0.33333333]"},
+      {of({1e8f, 1.0f / 3}, {2}), "[1.0000000e+08 3.3333334e-01]"},
+      {of({7.272999e-08f, 78386774e3f}, {2}), "[7.272999e-08 7.838677e+10]"},
+      {Tensor::from_vec(std::vector<double>{1e100, 1, -1e-5}, {3}), "[ 1.e+100  1.e+000 -1.e-005]"},
+      {Tensor::from_vec(std::vector<double>{NAN, 1e-300}, {2}), "[    nan 1.e-300]"},
+      {of({999999, 1000}, {2}), "[999999.   1000.]"},
+      {of({1000000, 1000}, {2}), "[1.e+06 1.e+03]"},
+      {Tensor::from_vec(std::vector<double>{99999999, 1000000}, {2}), "[99999999.  1000000.]"},
+      {of({1000, 1}, {2}).to_dtype(DType::F16), "[1.e+03 1.e+00]"},
+      {of({999, 1}, {2}).to_dtype(DType::F16), "[999.   1.]"},
+      {of({0.0001f, 0.0002f}, {2}), "[0.0001 0.0002]"},
+  };
+  for (const Case& c : cases) EXPECT_EQ(c.tensor.to_string(), c.text);
+}
+
+TEST(Print, Scalars) {
+  const Case cases[] = {
+      {of({0.0001f}, {}), "1e-04"},
+      {of({0.00015f}, {}), "0.00015"},
+      {of({123456789.0f}, {}), "1.2345679e+08"},
+      {of({999999}, {}), "999999.0"},
+      {of({1e20f}, {}), "1e+20"},
+      {of({2050}, {}).to_dtype(DType::F16), "2.05e+03"},
+      {Tensor::scalar(9.99999e15, DType::F64), "9999990000000000.0"},
+      {Tensor::scalar(1e16, DType::F64), "1e+16"},
+      {Tensor::scalar(1.0 / 3, DType::F64), "0.3333333333333333"},
+      {Tensor::scalar(1.0 / 3000, DType::F64), "0.0003333333333333333"},
+      {Tensor::scalar(-1.5e-300, DType::F64), "-1.5e-300"},
+      {of({-0.0f}, {}), "-0.0"},
+      {of({-INFINITY}, {}), "-inf"},
+  };
+  for (const Case& c : cases) EXPECT_EQ(c.tensor.to_string(), c.text);
+}
+
 TEST(Print, StreamAddsWhatItIs) {
   std::ostringstream out;
   out << of({1, 2}, {2});
