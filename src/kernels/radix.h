@@ -42,7 +42,7 @@ BW_DEVICE WaveMask same_digit(uint32_t digit) {
 #pragma unroll
   for (int bit = 0; bit < 8; ++bit) {
     const bool set = ((digit >> bit) & 1u) != 0;
-    const WaveMask votes = ballot(set);
+    const WaveMask votes = wave_ballot(set);
     mask &= set ? votes : ~votes;
   }
   return mask;

@@ -16,17 +16,17 @@ BW_DEVICE void wave_barrier() {
 #endif
 }
 
-/// ballot: bit i is set where the thread at place i of the wave has `vote`; all threads of the wave must take
+/// Bit i is set where the thread at place i of the wave has `vote`; all threads of the wave must take
 /// part.
 #if BW_AMD && defined(__GFX9__)
 using WaveMask = uint64_t;
-BW_DEVICE WaveMask ballot(bool vote) { return __builtin_amdgcn_ballot_w64(vote); }
+BW_DEVICE WaveMask wave_ballot(bool vote) { return __builtin_amdgcn_ballot_w64(vote); }
 #elif BW_AMD
 using WaveMask = uint32_t;
-BW_DEVICE WaveMask ballot(bool vote) { return __builtin_amdgcn_ballot_w32(vote); }
+BW_DEVICE WaveMask wave_ballot(bool vote) { return __builtin_amdgcn_ballot_w32(vote); }
 #else
 using WaveMask = uint32_t;
-BW_DEVICE WaveMask ballot(bool vote) { return __nvvm_vote_ballot_sync(0xffffffffu, vote); }
+BW_DEVICE WaveMask wave_ballot(bool vote) { return __nvvm_vote_ballot_sync(0xffffffffu, vote); }
 #endif
 BW_DEVICE uint32_t bits_in(uint32_t mask) { return static_cast<uint32_t>(__builtin_popcount(mask)); }
 BW_DEVICE uint32_t bits_in(uint64_t mask) { return static_cast<uint32_t>(__builtin_popcountll(mask)); }

@@ -155,7 +155,7 @@ TEST_P(Kernels, OfTheDialect) {
       const uint32_t i = block() * 256 + thread();
       const float value = i < args.count ? args.x[i] : 0.0f;
       const float other = shuffle_xor(value, kWave - 1);
-      if (i < args.count) args.y[i] = other + static_cast<float>(bits_in(ballot(value > 0)) > 0);
+      if (i < args.count) args.y[i] = other + static_cast<float>(bits_in(wave_ballot(value > 0)) > 0);
     })",
                                  "reverse_waves");
   EXPECT_EQ(reverse.most_threads(), 256u);

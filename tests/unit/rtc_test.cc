@@ -39,7 +39,7 @@ BW_KERNEL(256) saxpy(SaxpyArgs args) {
   barrier();
   const float other = shuffle_xor(tile[255 - thread()], 1);
   if (i < args.count) args.y[i] = other * 2.0f + beeswax::m::exp(args.y[i]);
-  if (bits_in(beeswax::gpu::ballot(other > 0)) > 3) atomic_add(args.errors, 1u);
+  if (bits_in(wave_ballot(other > 0)) > 3) atomic_add(args.errors, 1u);
   if (f16_bits(other) == 0) atomic_max(args.errors, 7u);
 })",
                           {},

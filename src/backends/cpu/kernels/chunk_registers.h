@@ -223,19 +223,21 @@ BW_FN void chunk_in_registers(const Src* x, A* left, Map map, int64_t count = kC
 
 /// The sum of map(v, i) over one chunk of 0 < count <= kChunk floats, where v is a register of elements i and
 /// on. Behind the last element, v holds copies of an element, up to the next multiple of kLanes; what map
-/// makes of them is not added.
-template <class A, class Src, class Map>
-BW_FN A sum_in_registers(const Src* x, int64_t count, Map map) {
+/// makes of them is not added. before(i) is called before elements [i, i + kLanes).
+template <class A, class Src, class Map, class Before>
+BW_FN A sum_in_registers(const Src* x, int64_t count, Map map, Before before) {
   using Lanes = ChunkLanes<A>;
   Lanes lanes;
   int64_t row = 0;
 #pragma GCC unroll 1
   for (; row + kLanes <= count; row += kLanes) {
+    before(row);
     lanes.add_long_row([&](int r) __attribute__((always_inline)) {
       return map(load_widened(x + row + r * Lanes::kWidth), row + r * Lanes::kWidth);
     });
   }
   if (row < count) {
+    before(row);
     Src some[kLanes];
     for (int64_t l = 0; l < kLanes; ++l) some[l] = x[row];
     __builtin_memcpy(some, x + row, static_cast<size_t>(count - row) * sizeof(Src));

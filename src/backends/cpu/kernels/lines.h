@@ -216,12 +216,15 @@ BW_FN void compute(Outputs<S, n>& out, F f, const Inputs<X, n>&... x) {
 }
 
 /// y[i] = f(x[i]...) in the compute types, rounded once. y is one of the x or apart from them. past_caches: y
-/// is 64-byte aligned, and its lines bypass the caches; the caller fences.
-template <class S, class F, class... X>
-BW_FN void map_lines(S* y, int64_t count, bool past_caches, F f, const X*... x) {
+/// is 64-byte aligned, and its lines bypass the caches; the caller fences. Requests ahead[i] into the second
+/// cache as y[i] is written, so that reads and writes take turns.
+template <bool kRequests, class S, class F, class... X>
+BW_FN void map_lines_from(const S* ahead, S* y, int64_t count, bool past_caches, F f, const X*... x) {
   constexpr int64_t n = kBlock<S, X...>;
   int64_t i = 0;
   for (; i + n <= count; i += n) {
+    if constexpr (kRequests)
+      for (int64_t j = 0; j < n; j += kBlock<S>) __builtin_prefetch(ahead + i + j, 0, 2);
     Outputs<S, n> out;
     compute<S, n, F, X...>(out, f, Inputs<X, n>(x + i)...);
     const S* lines = out.rounded();
@@ -232,6 +235,15 @@ BW_FN void map_lines(S* y, int64_t count, bool past_caches, F f, const X*... x) 
     compute<S, n, F, X...>(out, f, Inputs<X, n>(Padded<X, n>(x + i, count - i).value)...);
     __builtin_memcpy(y + i, out.rounded(), static_cast<size_t>(count - i) * sizeof(S));
   }
+}
+template <class S, class F, class... X>
+BW_FN void map_lines(S* y, int64_t count, bool past_caches, F f, const X*... x) {
+  map_lines_from<false, S, F, X...>(nullptr, y, count, past_caches, f, x...);
+}
+/// The same, and requests ahead[i] as it goes.
+template <class S, class F, class... X>
+BW_FN void map_lines_requesting(const S* ahead, S* y, int64_t count, bool past_caches, F f, const X*... x) {
+  map_lines_from<true, S, F, X...>(ahead, y, count, past_caches, f, x...);
 }
 
 }  // namespace

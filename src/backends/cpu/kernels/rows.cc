@@ -8,12 +8,13 @@
 namespace beeswax::cpu::BW_ISA {
 namespace {
 
-// The rows of one call, a block at a time, and its working memory. With kLate, a block's results are written
-// while the sums of the next one are made: memory takes lines past the caches slowly, and arithmetic fills
-// the time.
+// The rows of one call, a block at a time, and its working memory. With kLate, a block's results are written,
+// and the block after the next is requested, line by line while the sums of the next one are made: memory
+// then reads and writes all the time, and arithmetic fills what it waits.
 template <class S, bool kLate = false>
 struct Rows {
   using A = Compute<S>;
+  static constexpr int64_t kLongestRequested = 1 << 14;
   // What the loops read: S itself, if the level can widen it in registers, or what a first pass widened.
   using X = std::conditional_t<kWidens<S>, S, A>;
   const RowArgs& args;
@@ -43,7 +44,7 @@ struct Rows {
     S* y;
   };
 
-  // Calls sums(block, before) for each block; before(r, i) is to be called before elements [i, i + kChunk) of
+  // Calls sums(block, before) for each block; before(r, i) is to be called before elements [i, i + kLanes) of
   // row r are replaced in `values`. Calls write(block, r, begin, count, past_caches) for each part of a row:
   // after the block's sums, or as late as that.
   template <class Sums, class Write>
@@ -71,7 +72,7 @@ struct Rows {
         block.x = wide;
       }
       sums(block, [&](int64_t r, int64_t i) __attribute__((always_inline)) {
-        if (kLate && r < last.count) write_to(r, i, i + kChunk);
+        if (kLate && r < last.count) write_to(r, i, i + kLanes);
       });
       if (kLate)
         for (int64_t r = block.count; r < last.count; ++r) write_to(r, 0, n);
@@ -88,22 +89,21 @@ struct Rows {
   template <class T, class Map, class Before>
   BW_MEMBER_FN A sum(const T* x, int64_t r, Map map, Before before) const {
     for (int64_t begin = 0; begin < n; begin += kChunk) {
-      before(r, begin);
       partials[begin / kChunk] = sum_in_registers<A>(
           x + begin, n - begin < kChunk ? n - begin : kChunk,
-          [=](Register<A> v, int64_t i) __attribute__((always_inline)) { return map(v, begin + i); });
+          [=](Register<A> v, int64_t i) __attribute__((always_inline)) { return map(v, begin + i); },
+          [&](int64_t i) __attribute__((always_inline)) { before(r, begin + i); });
     }
     return tree_join(partials, chunks_of(n));
   }
 
-  // Requests what lies some blocks behind x[0 .. count), into the second cache: the first one holds this
-  // block.
-  BW_MEMBER_FN void request(const S* x, int64_t count, int64_t blocks = 1) const {
-    const S* next = x + blocks * in_block * n;
-    if (next >= end) return;
-    const char* at = reinterpret_cast<const char*>(next);
-    for (int64_t byte = 0; byte < count * static_cast<int64_t>(sizeof(S)); byte += 64)
-      __builtin_prefetch(at + byte, 0, 2);
+  // What is requested while the elements from `begin` on of row r of `block` are written: those of the next
+  // block that nobody has read yet. Long rows fill the second cache by themselves; they request what is
+  // there.
+  BW_MEMBER_FN const S* ahead(const Block& block, int64_t r, int64_t begin) const {
+    const S* next = block.source + (kLate ? 2 : 1) * in_block * n + r * n;
+    if (next >= end || n > kLongestRequested) return reinterpret_cast<const S*>(values + r * padded + begin);
+    return next + begin;
   }
 };
 
@@ -124,15 +124,18 @@ BW_FN Register<A> terms(Register<A> x) {
   });
 }
 
+// Terms are written late, from where they are kept; logarithms read their elements once more, and so only
+// where those are still there.
 template <class S, bool kLog>
 void softmax(const RowArgs& args) {
   using A = Compute<S>;
-  using Block = typename Rows<S>::Block;
-  const Rows<S> rows(args);
+  using LateRows = Rows<S, !kLog || kWidens<S>>;
+  using Block = typename LateRows::Block;
+  const LateRows rows(args);
   const int64_t n = args.n;
-  A most[kMostRowsInBlock], scales[kMostRowsInBlock];
+  A most[kMostRowsInBlock], tops[kMostRowsInBlock], scales[kMostRowsInBlock];
   rows.each_block(
-      [&](const Block& block, auto) __attribute__((always_inline)) {
+      [&](const Block& block, auto before) __attribute__((always_inline)) {
         for (int64_t r = 0; r < block.count; ++r)
           most[r] = static_cast<A>(largest_number(block.x + r * n, n));
         for (int64_t r = 0; r < block.count; ++r) {
@@ -145,9 +148,8 @@ void softmax(const RowArgs& args) {
                 if constexpr (!kLog) keep(e + i, term);
                 return term;
               },
-              [&](int64_t, int64_t i) __attribute__((always_inline)) {
-                rows.request(block.source + r * n + i, n - i < kChunk ? n - i : kChunk);
-              });
+              before);
+          tops[r] = top;
           scales[r] = kLog ? m::log(sum * (A(1) / m::scaled_exp_unit<A>())) : A(1) / sum;
         }
       },
@@ -155,13 +157,13 @@ void softmax(const RowArgs& args) {
           bool past) __attribute__((always_inline)) {
         const A scale = scales[r];
         if constexpr (kLog) {
-          const A top = most[r];
-          map_lines(
-              block.y + r * n + begin, count, past,
+          const A top = tops[r];
+          map_lines_requesting(
+              rows.ahead(block, r, begin), block.y + r * n + begin, count, past,
               [=](A v) __attribute__((always_inline)) { return (v - top) - scale; }, block.x + r * n + begin);
         } else {
-          map_lines(
-              block.y + r * n + begin, count, past,
+          map_lines_requesting(
+              rows.ahead(block, r, begin), block.y + r * n + begin, count, past,
               [=](A v) __attribute__((always_inline)) { return v * scale; },
               static_cast<const A*>(rows.values + r * rows.padded + begin));
         }
@@ -175,11 +177,10 @@ BW_FN A to_scale(A sum, int64_t n, A eps) {
 }
 
 // Norms read elements more than once: their first pass leaves those of narrow dtypes widened in `values`.
-// Then there is arithmetic enough to write late.
 template <class S>
 constexpr bool kKeepsWidened = kNarrow<S> && kWidens<S>;
 template <class S>
-using NormRows = Rows<S, kKeepsWidened<S>>;
+using NormRows = Rows<S, kWidens<S>>;
 template <class S, class Map, class Before>
 BW_FN Compute<S> first_sum(const NormRows<S>& rows, const typename Rows<S>::X* x, int64_t r, Map map,
                            Before before) {
@@ -221,8 +222,8 @@ void rms_norm(const RowArgs& args) {
       [&](const Block& block, int64_t r, int64_t begin, int64_t count, bool past)
           __attribute__((always_inline)) {
             const A scale = scales[r];
-            map_lines(
-                block.y + r * n + begin, count, past,
+            map_lines_requesting(
+                rows.ahead(block, r, begin), block.y + r * n + begin, count, past,
                 [scale](A v, A w) __attribute__((always_inline)) { return v * scale * w; },
                 widened<S>(rows, block.x, r) + begin, weight + begin);
           });
@@ -253,23 +254,24 @@ void layer_norm(const RowArgs& args) {
           scales[r] = to_scale(sum, n, static_cast<A>(args.eps));
         }
       },
-      [&](const Block& block, int64_t r, int64_t begin, int64_t count,
-          bool past) __attribute__((always_inline)) {
-        rows.request(block.source + r * n + begin, count, kKeepsWidened<S> ? 2 : 1);
-        const A mean = means[r], scale = scales[r];
-        S* y = block.y + r * n + begin;
-        const A* x = widened<S>(rows, block.x, r) + begin;
-        if (bias == nullptr) {
-          map_lines(
-              y, count, past, [=](A v, A w) __attribute__((always_inline)) { return (v - mean) * scale * w; },
-              x, weight + begin);
-        } else {
-          map_lines(
-              y, count, past,
-              [=](A v, A w, A b) __attribute__((always_inline)) { return (v - mean) * scale * w + b; }, x,
-              weight + begin, bias + begin);
-        }
-      });
+      [&](const Block& block, int64_t r, int64_t begin, int64_t count, bool past)
+          __attribute__((always_inline)) {
+            const A mean = means[r], scale = scales[r];
+            S* y = block.y + r * n + begin;
+            const S* ahead = rows.ahead(block, r, begin);
+            const A* x = widened<S>(rows, block.x, r) + begin;
+            if (bias == nullptr) {
+              map_lines_requesting(
+                  ahead, y, count, past,
+                  [=](A v, A w) __attribute__((always_inline)) { return (v - mean) * scale * w; }, x,
+                  weight + begin);
+            } else {
+              map_lines_requesting(
+                  ahead, y, count, past,
+                  [=](A v, A w, A b) __attribute__((always_inline)) { return (v - mean) * scale * w + b; }, x,
+                  weight + begin, bias + begin);
+            }
+          });
 }
 
 template <class S>
