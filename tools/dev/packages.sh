@@ -13,6 +13,10 @@ package_groups() {
   esac
 }
 
+# What ./dev test needs, and what ./dev test --full needs besides.
+test_groups=(build lint)
+full_groups=(tidy fuzz hip aarch64)
+
 # The program that proves a package is there, for machines without dpkg. CMake or the compiler complains about
 # the missing ones that hold no program.
 package_program() {

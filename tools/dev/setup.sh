@@ -6,8 +6,8 @@ usage: ./dev setup [--full]
 Installs the distribution packages that building and testing need and that are not there yet, with
 apt-get (through sudo when you are not root). Nothing else is downloaded.
 
-  --full   also what ./dev test --full needs: clang-19 (fuzzing), clang-tidy-19, the aarch64 cross
-           compiler and qemu-user
+  --full   also what ./dev test --full needs: clang-19 (fuzzing), clang-tidy-19, hipcc and hiprtc, the
+           aarch64 cross compiler and qemu-user
 
 Examples:
   ./dev setup
@@ -16,10 +16,10 @@ HELP
 }
 
 run_setup() {
-  local groups=(build lint)
+  local groups=("${test_groups[@]}")
   for argument in "$@"; do
     case $argument in
-      --full) groups+=(tidy fuzz aarch64) ;;
+      --full) groups+=("${full_groups[@]}") ;;
       *) die 2 "setup: unknown option '$argument' (see ./dev setup --help)" ;;
     esac
   done

@@ -31,8 +31,8 @@ step_about() {
   esac
 }
 
-step_packages() { need_packages build lint; }
-step_full_packages() { need_packages build lint tidy fuzz aarch64 hip; }
+step_packages() { need_packages "${test_groups[@]}"; }
+step_full_packages() { need_packages "${test_groups[@]}" "${full_groups[@]}"; }
 
 step_release_build() { need_packages build; build_preset release all; }
 step_release_test() { ctest_preset release release-test -LE 'table|device-full'; }

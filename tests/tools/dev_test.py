@@ -1,0 +1,82 @@
+# SPDX-License-Identifier: Apache-2.0
+"""./dev: what every command answers to --help and to wrong usage, without building anything."""
+import os
+import re
+import subprocess
+import tempfile
+import unittest
+
+ROOT = os.path.normpath(os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", ".."))
+COMMANDS = ["setup", "build", "demo", "test", "bench", "format", "lint"]
+
+
+def dev(*arguments, **variables):
+    """(exit status, stdout, stderr)"""
+    environment = {**os.environ, "BEESWAX_NO_INSTALL": "1", **variables}
+    done = subprocess.run([os.path.join(ROOT, "dev"), *arguments], capture_output=True, text=True, env=environment,
+                          check=False)
+    return done.returncode, done.stdout, done.stderr
+
+
+class Dev(unittest.TestCase):
+    def test_help_names_every_command(self):
+        for ask in ([], ["--help"], ["-h"], ["help"]):
+            status, out, _ = dev(*ask)
+            self.assertEqual(status, 0)
+            for command in COMMANDS:
+                self.assertRegex(out, rf"(?m)^  {command} +\w")
+
+    def test_every_command_has_help_with_examples(self):
+        for command in COMMANDS:
+            for ask in ("--help", "-h"):
+                status, out, error = dev(command, ask)
+                self.assertEqual((status, error), (0, ""), command)
+                self.assertTrue(out.startswith(f"usage: ./dev {command}"), out)
+                self.assertRegex(out, rf"Examples:\n(  .*\n)*  (BEESWAX_\w+=\w+ )?\./dev {command}")
+
+    def test_wrong_usage_is_2_and_says_what_is_known(self):
+        for arguments, said in [(["rubbish"], "setup build demo test bench format lint"),
+                                (["setup", "--rubbish"], "--rubbish"),
+                                (["build", "--rubbish"], "./dev build --help"),
+                                (["build", "--preset"], "release debug asan tsan"),
+                                (["build", "--preset", "rubbish"], "release debug asan tsan"),
+                                (["test", "--rubbish"], "./dev test --help"),
+                                (["test", "--only"], "./dev test --list"),
+                                (["test", "--only", "rubbish"], "./dev test --list"),
+                                (["format", "--rubbish"], "./dev format --help"),
+                                (["lint", "--rubbish"], "./dev lint --help"),
+                                (["lint", "--only"], "format rings tree headers docs"),
+                                (["lint", "--only", "rubbish"], "format rings tree headers docs")]:
+            status, out, error = dev(*arguments)
+            self.assertEqual((status, out), (2, ""), arguments)
+            self.assertRegex(error, r"\Adev: [^\n]+\n\Z")
+            self.assertIn(said, error)
+
+    def test_steps_are_listed_with_their_purpose(self):
+        status, out, _ = dev("test", "--list")
+        self.assertEqual(status, 0)
+        steps = re.findall(r"(?m)^([a-z0-9-]+) +(\S.*)$", out)
+        names = [name for name, _ in steps]
+        for name in ("format", "rings", "release-test", "table", "asan-test", "tsan-test", "fuzz", "mutate"):
+            self.assertIn(name, names)
+        self.assertEqual(len(names), len(set(names)))
+
+    # On a machine where nothing is installed, as dpkg-query has it.
+    def test_setup_names_what_is_missing(self):
+        with tempfile.TemporaryDirectory() as folder:
+            fake = os.path.join(folder, "dpkg-query")
+            with open(fake, "w", encoding="utf-8") as file:
+                file.write("#!/bin/sh\nexit 1\n")
+            os.chmod(fake, 0o755)
+            path = folder + os.pathsep + os.environ["PATH"]
+            for arguments, packages in [(["setup"], ["g++", "cmake", "libgtest-dev", "clang-format-19"]),
+                                        (["setup", "--full"], ["g++", "clang-format-19", "clang-tidy-19", "hipcc",
+                                                               "libclang-rt-19-dev", "qemu-user"])]:
+                status, _, error = dev(*arguments, PATH=path)
+                self.assertEqual(status, 3)
+                self.assertRegex(error, r"\Adev: missing: ")
+                self.assertEqual([name for name in packages if name not in error.split()], [])
+
+
+if __name__ == "__main__":
+    unittest.main()
