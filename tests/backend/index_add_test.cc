@@ -5,67 +5,27 @@
 #include <algorithm>
 
 #include "beeswax/tensor.h"
-#include "support/configurations.h"
 #include "support/devices.h"
+#include "support/documented_order.h"
+#include "support/on_device.h"
 #include "support/raw.h"
 
 namespace beeswax {
 namespace {
 
+using test::expect_same_bits;
 using test::for_each_index;
+using test::laid_out_here;
 using test::linear;
+using test::ordered_sum;
 using test::pick;
 using test::Random;
 using test::raw;
 using test::Raw;
 
-Device here;  // the device of the running test
+Device& here = test::device_of_test;
 
-class IndexAdd : public testing::TestWithParam<Device> {
- protected:
-  void SetUp() override { here = GetParam(); }
-};
-
-// For any thread count and level of the CPU; a GPU repeats itself.
-template <class Make>
-void expect_same_bits(Make&& make) {
-  if (here.is_cpu()) {
-    test::expect_same_everywhere(make);
-  } else {
-    EXPECT_EQ(make().to_bytes(), make().to_bytes());
-  }
-}
-
-Tensor laid_out(Random& random, const Raw& values, const Shape& shape, DType dtype) {
-  return test::laid_out(random, values, shape, dtype, here);
-}
-
-// The rule, written down a second time: 64 lanes, chunks of 512, a tree over lanes, chunks by the same rule.
-template <class A>
-A ordered_sum(std::vector<A> values) {
-  while (values.size() > 1) {
-    std::vector<A> chunks;
-    for (size_t begin = 0; begin < values.size(); begin += 512) {
-      std::vector<A> lanes;
-      for (size_t i = begin; i < std::min(begin + 512, values.size()); ++i) {
-        const size_t lane = (i - begin) % 64;
-        if (lane == lanes.size()) {
-          lanes.push_back(values[i]);
-        } else {
-          lanes[lane] = static_cast<A>(lanes[lane] + values[i]);
-        }
-      }
-      for (size_t h = 32; h > 0; h /= 2) {
-        for (size_t l = 0; l + h < lanes.size() && l < h; ++l)
-          lanes[l] = static_cast<A>(lanes[l] + lanes[l + h]);
-        if (lanes.size() > h) lanes.resize(h);
-      }
-      chunks.push_back(lanes[0]);
-    }
-    values = chunks;
-  }
-  return values[0];
-}
+class IndexAdd : public test::DeviceTest {};
 
 template <class T, class A>
 Raw add_by_hand(const Raw& to, const Shape& shape, const std::vector<int64_t>& ids, const Raw& source,
@@ -146,7 +106,7 @@ std::vector<int64_t> random_ids(Random& random, int64_t count, int64_t size) {
 }
 
 Tensor id_tensor(Random& random, const std::vector<int64_t>& ids, const Shape& shape) {
-  return laid_out(random, Raw(ids.begin(), ids.end()), shape, DType::I64);
+  return laid_out_here(random, Raw(ids.begin(), ids.end()), shape, DType::I64);
 }
 
 void check_index_add(Random& random, DType dtype, const Shape& shape, int axis, int64_t count) {
@@ -160,8 +120,8 @@ void check_index_add(Random& random, DType dtype, const Shape& shape, int axis, 
     spread.push_back(ids[static_cast<size_t>(index[static_cast<size_t>(axis)])]);
   });
   const Raw expected = add_by_hand(dtype, values, shape, spread, added, part, axis);
-  const Tensor x = laid_out(random, values, shape, dtype);
-  const Tensor source = laid_out(random, added, part, dtype);
+  const Tensor x = laid_out_here(random, values, shape, dtype);
+  const Tensor source = laid_out_here(random, added, part, dtype);
   const Tensor list = id_tensor(random, ids, {count});
   ASSERT_EQ(raw(x.index_add(list, source, axis)), expected)
       << x.describe() << " axis " << axis << ", " << count;
@@ -214,8 +174,8 @@ TEST_P(IndexAdd, ScatterAddWithIdsOfItsOwn) {
       const std::vector<int64_t> ids = random_ids(random, part.elem_count(), shape[axis]);
       const Raw values = numbers(random, shape.elem_count(), dtype);
       const Raw added = numbers(random, part.elem_count(), dtype);
-      Tensor x = laid_out(random, values, shape, dtype);
-      const Tensor source = laid_out(random, added, part, dtype);
+      Tensor x = laid_out_here(random, values, shape, dtype);
+      const Tensor source = laid_out_here(random, added, part, dtype);
       const Tensor list = id_tensor(random, ids, part);
       const Raw expected = add_by_hand(dtype, values, shape, ids, added, part, axis);
       ASSERT_EQ(raw(x.scatter_add(list, source, axis)), expected) << x.describe() << " axis " << axis;
@@ -244,8 +204,8 @@ TEST_P(IndexAdd, FewContributionsToEach) {
       const Shape part{shape[0], static_cast<int64_t>(one.size())};
       const Raw values = numbers(random, shape.elem_count(), dtype);
       const Raw added = numbers(random, part.elem_count(), dtype);
-      const Tensor x = laid_out(random, values, shape, dtype);
-      const Tensor source = laid_out(random, added, part, dtype);
+      const Tensor x = laid_out_here(random, values, shape, dtype);
+      const Tensor source = laid_out_here(random, added, part, dtype);
       const Tensor list = id_tensor(random, ids, part);
       ASSERT_EQ(raw(x.scatter_add(list, source, 1)), add_by_hand(dtype, values, shape, ids, added, part, 1))
           << x.describe() << ", at most " << most;
@@ -261,8 +221,8 @@ TEST_P(IndexAdd, SameBitsEverywhere) {
          std::vector<std::pair<Shape, int>>{{{100, 300}, 0}, {{40, 50, 20}, 1}, {{300, 70}, 1}, {{9}, 0}}) {
       Shape part = shape;
       part.set(axis, 5000 / (shape.elem_count() / shape[axis] / 10 + 1) + 600);
-      const Tensor x = laid_out(random, numbers(random, shape.elem_count(), dtype), shape, dtype);
-      const Tensor source = laid_out(random, numbers(random, part.elem_count(), dtype), part, dtype);
+      const Tensor x = laid_out_here(random, numbers(random, shape.elem_count(), dtype), shape, dtype);
+      const Tensor source = laid_out_here(random, numbers(random, part.elem_count(), dtype), part, dtype);
       const Tensor list = id_tensor(random, random_ids(random, part[axis], shape[axis]), {part[axis]});
       const Tensor grid = id_tensor(random, random_ids(random, part.elem_count(), shape[axis]), part);
       const int at = axis;

@@ -6,41 +6,27 @@
 #include <limits>
 
 #include "beeswax/tensor.h"
-#include "support/configurations.h"
 #include "support/devices.h"
 #include "support/expect_error.h"
+#include "support/on_device.h"
 #include "support/raw.h"
 
 namespace beeswax {
 namespace {
 
+using test::expect_same_bits;
 using test::for_each_index;
+using test::laid_out_here;
 using test::linear;
 using test::pick;
 using test::Random;
 using test::raw;
 using test::Raw;
 
-Device here;  // the device of the running test
+Device& here = test::device_of_test;
 
-class Indexing : public testing::TestWithParam<Device> {
- protected:
-  void SetUp() override { here = GetParam(); }
-};
+class Indexing : public test::DeviceTest {};
 
-// For any thread count and level of the CPU; a GPU repeats itself.
-template <class Make>
-void expect_same_bits(Make&& make) {
-  if (here.is_cpu()) {
-    test::expect_same_everywhere(make);
-  } else {
-    EXPECT_EQ(make().to_bytes(), make().to_bytes());
-  }
-}
-
-Tensor laid_out(Random& random, const Raw& values, const Shape& shape, DType dtype) {
-  return test::laid_out(random, values, shape, dtype, here);
-}
 Tensor from_raw(const Raw& values, const Shape& shape, DType dtype) {
   return test::from_raw(values, shape, dtype, here);
 }
@@ -115,8 +101,8 @@ TEST_P(Indexing, IndexSelectOnEveryDtype) {
         const std::vector<int64_t> ids = random_ids(random, pick(random, 0, 12), shape[axis], id_type);
         const auto count = static_cast<int64_t>(ids.size());
         const Raw values = test::random_raw(random, shape.elem_count(), dtype);
-        const Tensor x = laid_out(random, values, shape, dtype);
-        const Tensor id_tensor = laid_out(random, as_raw(ids, id_type), {count}, id_type);
+        const Tensor x = laid_out_here(random, values, shape, dtype);
+        const Tensor id_tensor = laid_out_here(random, as_raw(ids, id_type), {count}, id_type);
         ASSERT_EQ(raw(x.index_select(id_tensor, pick(random, 0, 1) == 0 ? axis : axis - shape.rank())),
                   select_by_hand(values, shape, ids, axis))
             << x.describe() << " axis " << axis << " by " << id_tensor.describe();
@@ -135,7 +121,7 @@ TEST_P(Indexing, LargeIndexSelect) {
       const Raw values = test::random_raw(random, shape.elem_count(), DType::F16);
       const Tensor id_tensor =
           from_raw(as_raw(ids, DType::I32), {static_cast<int64_t>(ids.size())}, DType::I32);
-      const Tensor x = laid_out(random, values, shape, DType::F16);
+      const Tensor x = laid_out_here(random, values, shape, DType::F16);
       ASSERT_EQ(raw(x.index_select(id_tensor, axis)), select_by_hand(values, shape, ids, axis))
           << shape.to_string();
       expect_same_bits([&] { return x.index_select(id_tensor, axis); });
@@ -146,7 +132,7 @@ TEST_P(Indexing, LargeIndexSelect) {
 TEST_P(Indexing, Embedding) {
   Random random(3);
   const Raw values = test::random_raw(random, 15, DType::BF16);
-  const Tensor table = laid_out(random, values, {5, 3}, DType::BF16);
+  const Tensor table = laid_out_here(random, values, {5, 3}, DType::BF16);
   const Tensor ids = from_vec(std::vector<uint32_t>{4, 0, 0, 4294967295, 2, 1}, {2, 3});
   const Tensor out = table.embedding(ids);
   EXPECT_EQ(out.shape(), Shape({2, 3, 3}));
@@ -169,8 +155,8 @@ TEST_P(Indexing, GatherOnEveryDtype) {
                                               : shape[i]);
         const std::vector<int64_t> ids = random_ids(random, to.elem_count(), shape[axis], id_type);
         const Raw values = test::random_raw(random, shape.elem_count(), dtype);
-        const Tensor x = laid_out(random, values, shape, dtype);
-        const Tensor id_tensor = laid_out(random, as_raw(ids, id_type), to, id_type);
+        const Tensor x = laid_out_here(random, values, shape, dtype);
+        const Tensor id_tensor = laid_out_here(random, as_raw(ids, id_type), to, id_type);
         Raw expected;
         for_each_index(to, [&](std::vector<int64_t> index) {
           const int64_t id = ids[linear(to, index)];
@@ -210,9 +196,9 @@ TEST_P(Indexing, ScatterOnEveryDtype) {
         const std::vector<int64_t> ids = random_ids(random, part.elem_count(), shape[axis], id_type);
         const Raw values = test::random_raw(random, shape.elem_count(), dtype);
         const Raw source_values = test::random_raw(random, part.elem_count(), dtype);
-        const Tensor source = laid_out(random, source_values, part, dtype);
-        const Tensor id_tensor = laid_out(random, as_raw(ids, id_type), part, id_type);
-        Tensor x = laid_out(random, values, shape, dtype);
+        const Tensor source = laid_out_here(random, source_values, part, dtype);
+        const Tensor id_tensor = laid_out_here(random, as_raw(ids, id_type), part, id_type);
+        Tensor x = laid_out_here(random, values, shape, dtype);
         const Raw expected = scatter_by_hand(values, shape, ids, source_values, part, axis);
         ASSERT_EQ(raw(x.scatter(id_tensor, source, axis)), expected)
             << x.describe() << " axis " << axis << " by " << id_tensor.describe();
@@ -231,9 +217,9 @@ TEST_P(Indexing, LargeGatherAndScatter) {
       const std::vector<int64_t> ids = random_ids(random, shape.elem_count(), shape[axis], DType::I64);
       const Raw values = test::random_raw(random, shape.elem_count(), DType::F32);
       const Raw source_values = test::random_raw(random, shape.elem_count(), DType::F32);
-      const Tensor x = laid_out(random, values, shape, DType::F32);
-      const Tensor source = laid_out(random, source_values, shape, DType::F32);
-      const Tensor id_tensor = laid_out(random, as_raw(ids, DType::I64), shape, DType::I64);
+      const Tensor x = laid_out_here(random, values, shape, DType::F32);
+      const Tensor source = laid_out_here(random, source_values, shape, DType::F32);
+      const Tensor id_tensor = laid_out_here(random, as_raw(ids, DType::I64), shape, DType::I64);
       ASSERT_EQ(raw(x.scatter(id_tensor, source, axis)),
                 scatter_by_hand(values, shape, ids, source_values, shape, axis));
       expect_same_bits([&] { return x.scatter(id_tensor, source, axis); });

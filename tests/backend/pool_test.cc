@@ -1,40 +1,19 @@
 // SPDX-License-Identifier: Apache-2.0
-// Pooling bit for bit against the documented order, written out here for one window at a time.
+// Pooling bit for bit against the documented order, one window at a time.
 #include <gtest/gtest.h>
 
 #include "backends/cpu/isa.h"
 #include "core/thread_pool.h"
 #include "support/devices.h"
+#include "support/documented_order.h"
 #include "support/expect_error.h"
 #include "support/numbers.h"
 
 namespace beeswax {
 namespace {
 
+using test::ordered_sum;
 using test::tensor_of;
-
-// The documented order of a sum: element i goes to lane i mod 64 of its chunk of 512, and so on.
-template <class T>
-T ordered_sum(std::vector<T> x) {
-  while (x.size() > 1) {
-    std::vector<T> chunks;
-    for (size_t first = 0; first < x.size(); first += 512) {
-      std::vector<T> lanes;
-      for (size_t i = first; i < std::min(first + 512, x.size()); ++i) {
-        if (i - first < 64) {
-          lanes.push_back(x[i]);
-        } else {
-          lanes[(i - first) % 64] += x[i];
-        }
-      }
-      for (size_t half = 32; half > 0; half /= 2)
-        for (size_t l = 0; l < half && l + half < lanes.size(); ++l) lanes[l] += lanes[l + half];
-      chunks.push_back(lanes[0]);
-    }
-    x = chunks;
-  }
-  return x[0];
-}
 
 struct PoolCase {
   int64_t b, c, h, w, kh, kw, sh, sw;

@@ -14,16 +14,14 @@
 #include "core/thread_pool.h"
 #include "support/devices.h"
 #include "support/expect_error.h"
+#include "support/on_device.h"
 
 namespace beeswax {
 namespace {
 
-Device here;  // the device of the running test
+Device& here = test::device_of_test;
 
-class Sort : public testing::TestWithParam<Device> {
- protected:
-  void SetUp() override { here = GetParam(); }
-};
+class Sort : public test::DeviceTest {};
 
 template <class T>
 long double wide(T x) {

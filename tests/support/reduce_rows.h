@@ -11,34 +11,10 @@
 #include "backends/backend.h"
 #include "beeswax/tensor.h"
 #include "core/math/math.h"
+#include "support/documented_order.h"
 #include "support/oracle.h"
 
 namespace beeswax::test {
-
-/// The documented order (docs/numerics.md), word by word.
-template <class A, class Combine>
-A in_order(std::vector<A> values, const Combine& combine) {
-  do {
-    std::vector<A> results;
-    for (size_t chunk = 0; chunk < values.size(); chunk += 512) {
-      std::vector<A> lanes;
-      for (size_t i = 0; i < 512 && chunk + i < values.size(); ++i) {
-        const A x = values[chunk + i];
-        if (i < 64) {
-          lanes.push_back(x);
-        } else {
-          lanes[i % 64] = combine(lanes[i % 64], x);
-        }
-      }
-      for (size_t half = 32; half >= 1; half /= 2)
-        for (size_t l = 0; l < half; ++l)
-          if (l + half < lanes.size() && l + half < 2 * half) lanes[l] = combine(lanes[l], lanes[l + half]);
-      results.push_back(lanes[0]);
-    }
-    values = results;
-  } while (values.size() > 1);
-  return values[0];
-}
 
 /// The number of roundings on an element's way through that order.
 inline int depth(size_t count) {
