@@ -12,7 +12,11 @@
 namespace beeswax {
 Tensor Tensor::empty(const Shape& shape, DType dtype, const Device& device) {
   const size_t bytes = ops::checked_bytes(shape, dtype);
-  return {backend_for(device).allocate(bytes), Layout(shape), dtype};
+  try {
+    return {backend_for(device).allocate(bytes), Layout(shape), dtype};
+  } catch (Error& error) {
+    throw error.while_doing(join_text("making ", shape, " ", dtype_name(dtype), " ", device));
+  }
 }
 
 namespace {

@@ -22,6 +22,11 @@ TEST(Memory, HugeRequestsAreRefused) {
   const Tensor wide = one.broadcast_as({int64_t{1} << 40});  // a view of one element costs nothing
   EXPECT_EQ(wide.elem_count(), int64_t{1} << 40);
   EXPECT_ERROR(wide.copy(), OutOfMemory, "[allocate]");
+  // What was to be made is named, whoever asked for it.
+  for (const auto& make :
+       {+[](const Tensor&) { return Tensor::zeros({int64_t{1} << 40}, DType::F32); },
+        +[](const Tensor& x) { return x.add(x); }, +[](const Tensor& x) { return x.exp(); }})
+    EXPECT_ERROR(make(wide), OutOfMemory, test::here("while making [1099511627776] f32 cpu"));
   // The bytes of every count that is let through fit 64 bits.
   for (DType dtype : {DType::F64, DType::F32, DType::F16, DType::U8, DType::F6E2M3})
     for (int power = 40; power <= 60; ++power)
