@@ -5,11 +5,10 @@
 
 #include <cstring>
 
-#include "backends/cpu/isa.h"
-#include "core/thread_pool.h"
 #include "support/conv_cases.h"
 #include "support/devices.h"
 #include "support/expect_error.h"
+#include "support/isa_levels.h"
 #include "support/numbers.h"
 
 namespace beeswax {
@@ -224,32 +223,25 @@ TEST(Conv, AnyStridesGiveTheSameBits) {
 }
 
 TEST(Conv, AnyThreadsAndLevelsGiveTheSameBits) {
-  const int threads = ThreadPool::global().threads();
   std::vector<ConvCase> cases = large_cases();
   for (const DType dtype : {DType::F32, DType::F64, DType::F16, DType::I16}) {
     for (const ConvCase& c : cases) {
       if (dtype != DType::F32 && c.terms() > 400) continue;
       const Inputs in(c, dtype, dtype_is_int(dtype));
       const Tensor want = c.run(in.x, in.kernel);
-      for (const int count : {1, 2, 3, 7}) {
-        ThreadPool::global().set_threads(count);
+      with_threads({1, 2, 3, 7}, [&](int count) {
         EXPECT_TRUE(same_bits(c.run(in.x, in.kernel), want)) << c.describe() << " threads " << count;
-      }
-      ThreadPool::global().set_threads(threads);
+      });
     }
   }
-  const cpu::Isa level = cpu::isa();
   for (const DType dtype : test::arithmetic_dtypes()) {
     for (const ConvCase& c : conv_cases()) {
       if (c.b * c.groups * c.c_out * c.h_out() * c.w_out() * c.terms() > 20000) continue;
       const Inputs in(c, dtype, dtype_is_int(dtype));
       const Tensor want = c.run(in.x, in.kernel);
-      for (const cpu::Isa other : {cpu::Isa::base, cpu::Isa::v3}) {
-        if (other > cpu::best_isa()) continue;
-        cpu::set_isa(other);
-        EXPECT_TRUE(same_bits(c.run(in.x, in.kernel), want)) << c.describe() << " " << cpu::isa_name(other);
-      }
-      cpu::set_isa(level);
+      at_every_level([&](cpu::Isa level) {
+        EXPECT_TRUE(same_bits(c.run(in.x, in.kernel), want)) << c.describe() << " " << cpu::isa_name(level);
+      });
     }
   }
 }

@@ -7,9 +7,8 @@
 #include <cmath>
 #include <functional>
 
-#include "backends/cpu/isa.h"
-#include "core/thread_pool.h"
 #include "support/devices.h"
+#include "support/isa_levels.h"
 #include "support/numbers.h"
 
 namespace beeswax {
@@ -69,24 +68,20 @@ Tensor inputs(DType dtype, uint32_t seed) {
 class LevelBits : public testing::TestWithParam<DType> {};
 
 TEST_P(LevelBits, DoNotDependOnLevelThreadsOrStrides) {
-  const cpu::Isa best = cpu::best_isa();
   const int threads = ThreadPool::global().threads();
   const Tensor x = inputs(GetParam(), 1), y = inputs(GetParam(), 2).roll(7, 1);
   const Tensor x_strided = x.t().copy().t(), y_strided = test::strided_twin(y);
   for (const Operation& operation : operations(GetParam())) {
     std::vector<std::byte> first;
-    for (const cpu::Isa level : {cpu::Isa::base, cpu::Isa::v3, cpu::Isa::v4}) {
-      if (level > best) continue;
-      cpu::set_isa(level);
+    at_every_level([&](cpu::Isa level) {
       ThreadPool::global().set_threads(1 + static_cast<int>(level));
       const std::vector<std::byte> got = bits_of(operation.run(x, y));
       if (first.empty()) first = got;
       EXPECT_TRUE(got == first) << operation.name << " at level " << cpu::isa_name(level);
       EXPECT_TRUE(bits_of(operation.run(x_strided, y_strided)) == first)
           << operation.name << " of views at level " << cpu::isa_name(level);
-    }
+    });
   }
-  cpu::set_isa(best);
   ThreadPool::global().set_threads(threads);
 }
 

@@ -2,11 +2,10 @@
 // Pooling bit for bit against the documented order, one window at a time.
 #include <gtest/gtest.h>
 
-#include "backends/cpu/isa.h"
-#include "core/thread_pool.h"
 #include "support/devices.h"
 #include "support/documented_order.h"
 #include "support/expect_error.h"
+#include "support/isa_levels.h"
 #include "support/numbers.h"
 
 namespace beeswax {
@@ -186,8 +185,6 @@ TEST(Pool, StrideDefaultsToTheWindow) {
 }
 
 TEST(Pool, AnyStridesThreadsAndLevelsGiveTheSameBits) {
-  const int threads = ThreadPool::global().threads();
-  const cpu::Isa level = cpu::isa();
   std::vector<PoolCase> all = cases();
   all.push_back({4, 16, 56, 56, 3, 3, 2, 2});
   for (const PoolCase& p : all) {
@@ -200,24 +197,17 @@ TEST(Pool, AnyStridesThreadsAndLevelsGiveTheSameBits) {
       };
       check(test::strided_twin(x), "strides");
       check(x.transpose(0, 1).copy().transpose(0, 1), "strides");
-      for (const cpu::Isa other : {cpu::Isa::base, cpu::Isa::v3}) {
-        if (other > cpu::best_isa()) continue;
-        cpu::set_isa(other);
-        check(x, "level");
-      }
-      cpu::set_isa(level);
+      at_every_level([&](cpu::Isa) { check(x, "level"); });
       if (HasFatalFailure()) return;
     }
   }
   const PoolCase& p = all.back();
   const Tensor x = floats(p, DType::F32);
   const Tensor average = p.average(x), most = p.max(x);
-  for (const int count : {1, 2, 5}) {
-    ThreadPool::global().set_threads(count);
+  with_threads({1, 2, 5}, [&](int) {
     EXPECT_TRUE(same_bits(p.average(x), average));
     EXPECT_TRUE(same_bits(p.max(x), most));
-  }
-  ThreadPool::global().set_threads(threads);
+  });
 }
 
 TEST(Pool, OneNumberIsASquareWindow) {

@@ -4,10 +4,9 @@
 
 #include <numeric>
 
-#include "backends/cpu/isa.h"
-#include "core/thread_pool.h"
 #include "support/devices.h"
 #include "support/expect_error.h"
+#include "support/isa_levels.h"
 #include "support/numbers.h"
 
 namespace beeswax {
@@ -196,8 +195,6 @@ TEST(Upsample, NeighboursOfNoWeightStayOut) {
 }
 
 TEST(Upsample, AnyStridesThreadsAndLevelsGiveTheSameBits) {
-  const int threads = ThreadPool::global().threads();
-  const cpu::Isa level = cpu::isa();
   std::vector<Sizes> all = sizes();
   all.push_back({2, 8, 40, 33, 80, 66});
   for (const Sizes& s : all) {
@@ -220,18 +217,8 @@ TEST(Upsample, AnyStridesThreadsAndLevelsGiveTheSameBits) {
       };
       check(test::strided_twin(x), "strides");
       check(x.transpose(0, 1).copy().transpose(0, 1), "strides");
-      for (const cpu::Isa other : {cpu::Isa::base, cpu::Isa::v3}) {
-        if (other > cpu::best_isa()) continue;
-        cpu::set_isa(other);
-        check(x, "level");
-      }
-      cpu::set_isa(level);
-      for (const int count : {1, 2, 3}) {
-        if (s.b * s.c < 16) break;
-        ThreadPool::global().set_threads(count);
-        check(x, "threads");
-      }
-      ThreadPool::global().set_threads(threads);
+      at_every_level([&](cpu::Isa) { check(x, "level"); });
+      if (s.b * s.c >= 16) with_threads({1, 2, 3}, [&](int) { check(x, "threads"); });
       if (HasFatalFailure()) return;
     }
   }
