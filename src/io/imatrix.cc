@@ -8,6 +8,7 @@
 #include "core/os/file.h"
 #include "io/byte_reader.h"
 #include "io/gguf.h"
+#include "io/json_events.h"
 
 namespace beeswax::io {
 namespace {
@@ -33,10 +34,11 @@ Entries read_old(std::span<const std::byte> bytes, std::string_view name) {
     if (length < 1) in.refuse("is no importance matrix: entry ", i, " has a name of ", length, " bytes");
     const auto text = in.take(static_cast<uint64_t>(length), "a name");
     const std::string key(reinterpret_cast<const char*>(text.data()), text.size());
-    const auto calls = in.number<int32_t>(key);
-    const auto size = in.number<int32_t>(key);
-    if (size < 1) in.refuse("has ", size, " values for '", key, "'");
-    std::vector<float> values = floats_of(in.take(static_cast<uint64_t>(size) * sizeof(float), key));
+    const std::string shown = "'" + shown_name(key) + "'";
+    const auto calls = in.number<int32_t>(shown);
+    const auto size = in.number<int32_t>(shown);
+    if (size < 1) in.refuse("has ", size, " values for ", shown);
+    std::vector<float> values = floats_of(in.take(static_cast<uint64_t>(size) * sizeof(float), shown));
     if (in.reverse())
       for (float& value : values) value = reversed(value);
     if (calls > 0)
@@ -57,11 +59,11 @@ Entries read_gguf(const GgufFile& file) {
     const std::string key(sums.name.substr(0, sums.name.size() - kSums.size()));
     const GgufTensor* counts = file.find_tensor(key + std::string(kCounts));
     if (counts == nullptr || counts->type->dtype != DType::F32 || sums.type->dtype != DType::F32)
-      refuse(" has no counts for '", key, "', or they or the sums are not f32");
+      refuse(" has no counts for '", shown_name(key), "', or they or the sums are not f32");
     std::vector<float> values = floats_of(sums.bytes);
     const std::vector<float> times = floats_of(counts->bytes);
     if (times.empty() || values.empty() || values.size() % times.size() != 0)
-      refuse(": '", key, "' has ", values.size(), " sums for ", times.size(), " counts");
+      refuse(": '", shown_name(key), "' has ", values.size(), " sums for ", times.size(), " counts");
     const size_t columns = values.size() / times.size();
     // An expert that no token chose says nothing.
     for (size_t i = 0; i < values.size(); ++i) {
@@ -89,7 +91,7 @@ Imatrix Imatrix::from_bytes(std::span<const std::byte> bytes, std::string_view n
   for (const auto& [key, values] : out.entries_)
     for (const float value : values)
       if (!std::isfinite(value) || value < 0)
-        fail(ErrorKind::Format, "read", name, ": '", key, "' holds ", value,
+        fail(ErrorKind::Format, "read", name, ": '", shown_name(key), "' holds ", value,
              "; importances are finite and not negative");
   return out;
 }

@@ -22,6 +22,7 @@ class BW_API Imatrix {
 
   const std::string& name() const { return name_; }
   size_t size() const { return entries_.size(); }
+  const std::map<std::string, std::vector<float>, std::less<>>& entries() const { return entries_; }
   /// By the name of a weight tensor, null where there is none: one number for each column, and for a stack of
   /// matrices as many for each of them.
   const std::vector<float>* find(std::string_view tensor) const;

@@ -13,6 +13,7 @@
 
 #include "beeswax/error.h"
 #include "io/gguf.h"
+#include "io/imatrix.h"
 #include "io/safetensors.h"
 
 namespace {
@@ -113,6 +114,22 @@ TEST(HostileFiles, Safetensors) {
   for (int i = 0; i < 1 << 20; ++i) list += "1,";
   const Bytes file = Bytes().number<uint64_t>(list.size()).raw(list);
   expect_refused_cheaply("a long list", open(file));
+}
+
+TEST(HostileFiles, Imatrix) {
+  for (const int32_t claim : {1 << 10, 1 << 20, INT32_MAX}) {
+    const auto entry = [&](int32_t length, int32_t values) {
+      return Bytes().number<int32_t>(1).number(length).raw("name").number<int32_t>(1).number(values).raw(
+          "valueswhat");
+    };
+    for (const Bytes& file : {
+             Bytes().number(claim).raw("0123456789abcdef"),
+             entry(claim, 1),
+             entry(4, claim),
+         })
+      expect_refused_cheaply("a claim of " + std::to_string(claim),
+                             [&] { static_cast<void>(Imatrix::from_bytes(file.span(), "h.dat")); });
+  }
 }
 
 }  // namespace
