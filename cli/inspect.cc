@@ -10,6 +10,7 @@
 #include "beeswax/error.h"
 #include "cli/commands.h"
 #include "cli/progress.h"
+#include "cli/shown.h"
 #include "io/gguf.h"
 #include "models/hf_folder.h"
 #include "models/model.h"
@@ -75,7 +76,7 @@ void print_text(const io::GgufFile& file, bool tensors_too) {
   size_t widest = 0;
   for (const auto& [key, value] : file.metadata()) widest = std::max(widest, key.size());
   for (const auto& [key, value] : file.metadata())
-    std::printf("  %-*s  %s\n", static_cast<int>(std::min<size_t>(widest, 50)), std::string(key).c_str(),
+    std::printf("  %-*s  %s\n", static_cast<int>(std::min<size_t>(widest, 50)), shown(key).c_str(),
                 value.to_string().c_str());
   std::printf("\n  %-8s %8s %16s %12s\n", "type", "tensors", "elements", "size");
   for (const auto& [type, sum] : sums_by_type(file))
@@ -84,12 +85,13 @@ void print_text(const io::GgufFile& file, bool tensors_too) {
   if (tensors_too) {
     std::printf("\n");
     for (const io::GgufTensor& tensor : file.tensors())
-      std::printf("  %-36s %-8s %-20s %12s\n", std::string(tensor.name).c_str(),
+      std::printf("  %-36s %-8s %-20s %12s\n", shown(tensor.name).c_str(),
                   std::string(tensor.type->name).c_str(), tensor.shape.to_string().c_str(),
                   size_text(tensor.bytes.size()).c_str());
   }
   const std::string reason = reason_against(file);
-  std::printf("\n%s\n", reason.empty() ? "runs here: beeswax run" : ("does not run here: " + reason).c_str());
+  std::printf("\n%s\n", reason.empty() ? "runs here: beeswax run"
+                                       : ("does not run here: " + shown(reason, true)).c_str());
 }
 
 }  // namespace

@@ -8,6 +8,7 @@
 #include "beeswax/error.h"
 #include "beeswax/version.h"
 #include "cli/commands.h"
+#include "cli/shown.h"
 
 namespace {
 
@@ -45,7 +46,7 @@ int main(int argc, char** argv) {
   } catch (const CLI::ParseError& error) {
     return app.exit(error) == 0 ? 0 : 2;
   } catch (const beeswax::Error& error) {
-    std::fprintf(stderr, "beeswax: %s\n  (%.*s: %.*s)\n", error.what(),
+    std::fprintf(stderr, "beeswax: %s\n  (%.*s: %.*s)\n", beeswax::cli::shown(error.what(), true).c_str(),
                  static_cast<int>(beeswax::error_kind_name(error.kind()).size()),
                  beeswax::error_kind_name(error.kind()).data(),
                  static_cast<int>(beeswax::error_kind_advice(error.kind()).size()),

@@ -13,6 +13,7 @@
 #include "beeswax/system.h"
 #include "cli/commands.h"
 #include "cli/progress.h"
+#include "cli/shown.h"
 #include "core/fail.h"
 #include "models/requantize.h"
 
@@ -83,7 +84,7 @@ void print_step(size_t index, size_t count, const models::RequantizedTensor& ste
   const std::string change = step.before == step.after
                                  ? std::string(step.before->name) + ", as it is"
                                  : join_text(step.before->name, " -> ", step.after->name);
-  std::fprintf(stderr, "%4zu/%zu  %-36s %-18s %-18s %10s\n", index + 1, count, std::string(step.name).c_str(),
+  std::fprintf(stderr, "%4zu/%zu  %-36s %-18s %-18s %10s\n", index + 1, count, shown(step.name).c_str(),
                step.shape.to_string().c_str(), change.c_str(), size_text(step.bytes_after).c_str());
 }
 
@@ -91,7 +92,7 @@ void warn_of_rows(const std::vector<models::RequantizedTensor>& plan) {
   for (const models::RequantizedTensor& step : plan)
     if (step.after != step.wanted)
       std::fprintf(stderr, "%s becomes %s: its rows of %s are no whole blocks of %s\n",
-                   std::string(step.name).c_str(), std::string(step.after->name).c_str(),
+                   shown(step.name).c_str(), std::string(step.after->name).c_str(),
                    std::to_string(step.shape[step.shape.rank() - 1]).c_str(),
                    std::string(step.wanted->name).c_str());
 }
@@ -129,7 +130,7 @@ void run(const QuantizeOptions& options) {
     models::requantize(*file, options.out, settings, plan, [&](size_t index, int64_t elements) {
       if (interrupted) throw Interrupted();
       const models::RequantizedTensor& step = plan[index];
-      progress.show(static_cast<double>(finished + elements), std::string(step.name));
+      progress.show(static_cast<double>(finished + elements), shown(step.name));
       if (elements < step.shape.elem_count()) return;
       finished += elements;
       if (!progress.shown() && !options.json) print_step(index, plan.size(), step);

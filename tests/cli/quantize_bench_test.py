@@ -78,6 +78,19 @@ class Commands(unittest.TestCase):
         self.assertEqual(out["threads"], 2)
         self.assertEqual([t["type"] for t in out["tensors"]], ["q8_0", "q8_0", "q8_0", "f32"])
 
+    def test_names_do_not_reach_the_terminal_as_they_are(self):
+        write_gguf(self.source, {"a\x1b[31m\nb\u009b": [8]})
+        for command in (["inspect", self.source, "--tensors"], ["quantize", self.source, self.out, "--type", "q8_0"]):
+            done = run(*command)
+            self.assertEqual(done.returncode, 0, done.stderr)
+            self.assertIn("a?[31m?b?", done.stdout + done.stderr)
+            for sign in ("\x1b", "\u009b"):
+                self.assertNotIn(sign, done.stdout + done.stderr)
+        os.truncate(self.source, os.path.getsize(self.source) - 1)
+        done = run("inspect", self.source)
+        self.assertEqual(done.returncode, 7)
+        self.assertNotIn("\x1b", done.stderr)
+
     def test_mistakes_of_quantize(self):
         self.refused(2, "known: f32, f16", "quantize", self.source, self.out, "--type", "q9")
         self.refused(2, "is the file that is read", "quantize", self.source, self.source, "--type", "q8_0")
