@@ -117,7 +117,10 @@ void run(const QuantizeOptions& options) {
   if (!options.embedding.empty()) settings.embedding = type_named(options.embedding);
   std::optional<io::Imatrix> importance;
   if (!options.imatrix.empty()) settings.importance = &importance.emplace(io::Imatrix::open(options.imatrix));
-  const auto file = io::GgufFile::open(options.in);
+  const auto file = models::open_model(options.in);
+  std::optional<models::HfTokenizer> tokenizer;
+  if (models::is_folder(options.in))
+    settings.tokenizer = &tokenizer.emplace(models::read_tokenizer(options.in, *file));
   const std::vector<models::RequantizedTensor> plan = models::plan_requantize(*file, settings);
   const Totals totals = totals_of(plan);
   warn_of_rows(plan);
@@ -165,7 +168,7 @@ std::string known_types() {
 void add_quantize(CLI::App& app) {
   CLI::App* command = app.add_subcommand("quantize", "Write a model file with its matrices in another type");
   const auto o = std::make_shared<QuantizeOptions>();
-  command->add_option("in", o->in, "A GGUF file in f32, f16 or bf16")->required();
+  command->add_option("in", o->in, "A GGUF file or a Hugging Face folder in f32, f16 or bf16")->required();
   command->add_option("out", o->out, "The file to write")->required();
   command->add_option("--type", o->type, "One of: " + known_types())->required();
   command->add_option("--imatrix", o->imatrix,
@@ -187,6 +190,7 @@ void add_quantize(CLI::App& app) {
       "\nwhich tensors of a mixture get which type.\n"
       "\nExamples:\n"
       "  beeswax quantize model-f16.gguf model-q4_k_m.gguf --type q4_k_m\n"
+      "  beeswax quantize folder model-q4_k_m.gguf --type q4_k_m\n"
       "  beeswax quantize model-f16.gguf model-q2_k.gguf --type q2_k --imatrix imatrix.dat\n"
       "  beeswax quantize model-f16.gguf small.gguf --type q4_k --pure --embedding q6_k --json\n");
   command->callback([o] { run(*o); });

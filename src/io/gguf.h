@@ -72,6 +72,8 @@ class BW_API GgufFile {
   uint64_t alignment() const { return alignment_; }
   uint64_t file_bytes() const { return file_bytes_; }  ///< of all parts
   size_t parts() const { return maps_.empty() ? 1 : maps_.size(); }
+  /// Whether another format holds it all.
+  bool assembled() const { return !head_.empty(); }
 
   /// In the order of the file; metadata are the first part's.
   const std::vector<std::pair<std::string_view, GgufValue>>& metadata() const { return metadata_; }

@@ -5,6 +5,7 @@
 
 #include "core/fail.h"
 #include "models/stop_tokens.h"
+#include "models/tokenizer_json.h"
 #include "text/bpe.h"
 #include "text/piece_models.h"
 #include "text/spm.h"
@@ -121,9 +122,37 @@ std::vector<std::string_view> read_merges(const io::GgufFile& file) {
   return *merges;
 }
 
+std::unique_ptr<text::Tokenizer> load_json(const io::GgufFile& file) {
+  TokenRoles roles = {.bos = token_id(file, "bos"),
+                      .eos = token_id(file, "eos"),
+                      .pad = token_id(file, "padding"),
+                      .stop = {}};
+  if (roles.eos >= 0) roles.stop = {roles.eos};
+  if (const io::GgufValue* value = file.find(kStopTokens); value != nullptr) {
+    const auto ids = value->as_ints();
+    if (!ids || std::ranges::any_of(*ids, [](int64_t id) { return id < 0 || id > INT32_MAX; }))
+      fail(ErrorKind::Format, "load", file.name(), ": '", kStopTokens, "' is ", *value,
+           ", not ids of tokens");
+    roles.stop.assign(ids->begin(), ids->end());
+  }
+  auto tokenizer = parse_tokenizer_json(file.get_string(kTokenizerJson), file.name(), roles);
+  check_vocabulary(file, tokenizer->vocabulary());
+  return tokenizer;
+}
+
 }  // namespace
 
+// Tables of embeddings are often longer than the vocabulary, but ids without a row could not be run.
+void check_vocabulary(const io::GgufFile& file, const text::Vocabulary& vocabulary) {
+  const io::GgufTensor* embedding = file.find_tensor("token_embd.weight");
+  if (embedding != nullptr && embedding->shape.rank() > 0 && vocabulary.size() > embedding->shape[0])
+    fail(ErrorKind::Format, "load", file.name(), ": tokenizer.json has ", vocabulary.size(),
+         " tokens, but the model has ", embedding->shape[0]);
+}
+
 std::unique_ptr<text::Tokenizer> load_tokenizer(const io::GgufFile& file) {
+  if (file.find("tokenizer.ggml.model") == nullptr && file.find(kTokenizerJson) != nullptr)
+    return load_json(file);
   const std::string model = file.get_string("tokenizer.ggml.model");
   if (model != "llama" && model != "gpt2" && model != "bert")
     fail(ErrorKind::Unsupported, "load", file.name(), " has a tokenizer of kind '", model,

@@ -83,14 +83,6 @@ std::shared_ptr<const std::vector<std::byte>> keep(std::vector<std::byte> bytes)
   return std::make_shared<const std::vector<std::byte>>(std::move(bytes));
 }
 
-// Tables of embeddings are often longer than the vocabulary, but ids without a row could not be run.
-void check_vocabulary(const io::GgufFile& file, const text::Vocabulary& vocabulary) {
-  const io::GgufTensor* embedding = file.find_tensor("token_embd.weight");
-  if (embedding != nullptr && embedding->shape.rank() > 0 && vocabulary.size() > embedding->shape[0])
-    fail(ErrorKind::Format, "load", file.name(), ": tokenizer.json has ", vocabulary.size(),
-         " tokens, but the model has ", embedding->shape[0]);
-}
-
 class Assembler {
  public:
   Assembler(const HfConfig& config, const io::SafetensorsFile& in, const std::string& name)
@@ -191,6 +183,12 @@ std::shared_ptr<const io::GgufFile> open_hf_folder(const std::string& path) {
   return assemble_hf(config, *io::SafetensorsFile::open(path), path);
 }
 
+namespace {
+std::string tokenizer_path(const std::string& folder) {
+  return (std::filesystem::path(folder) / "tokenizer.json").string();
+}
+}  // namespace
+
 bool is_folder(const std::string& path) {
   std::error_code ignored;  // what cannot be looked at is reported when it is opened
   return std::filesystem::is_directory(path, ignored);
@@ -202,12 +200,29 @@ std::shared_ptr<const io::GgufFile> open_model(const std::string& path) {
 
 std::unique_ptr<text::Tokenizer> open_tokenizer(const std::string& path, const io::GgufFile& file) {
   if (is_folder(path)) {
-    auto tokenizer = load_tokenizer_json((std::filesystem::path(path) / "tokenizer.json").string(),
-                                         read_token_roles(path));
+    auto tokenizer = load_tokenizer_json(tokenizer_path(path), read_token_roles(path));
     check_vocabulary(file, tokenizer->vocabulary());
     return tokenizer;
   }
   return load_tokenizer(file);
+}
+
+HfTokenizer read_tokenizer(const std::string& folder, const io::GgufFile& file) {
+  static_cast<void>(open_tokenizer(folder, file));
+  const os::MappedFile json(tokenizer_path(folder));
+  return {std::string(reinterpret_cast<const char*>(json.bytes().data()), json.bytes().size()),
+          read_token_roles(folder)};
+}
+
+void write_tokenizer(const HfTokenizer& tokenizer, io::GgufWriter* out) {
+  out->set_string(kTokenizerJson, tokenizer.json);
+  const auto role = [&](std::string_view key, int32_t id) {
+    if (id >= 0) out->set_u32(key, static_cast<uint32_t>(id));
+  };
+  role("tokenizer.ggml.bos_token_id", tokenizer.roles.bos);
+  role("tokenizer.ggml.eos_token_id", tokenizer.roles.eos);
+  role("tokenizer.ggml.padding_token_id", tokenizer.roles.pad);
+  if (tokenizer.roles.stop.size() > 1) out->set_i32s(kStopTokens, tokenizer.roles.stop);
 }
 
 }  // namespace beeswax::models

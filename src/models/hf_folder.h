@@ -8,6 +8,7 @@
 #include "io/gguf.h"
 #include "io/safetensors.h"
 #include "models/hf_config.h"
+#include "models/tokenizer_json.h"
 #include "text/tokenizer.h"
 
 namespace beeswax::models {
@@ -33,5 +34,15 @@ BW_API std::shared_ptr<const io::GgufFile> open_model(const std::string& path);
 /// that generation_config.json and config.json name. Errors as theirs; Format where it has more tokens than
 /// the model.
 BW_API std::unique_ptr<text::Tokenizer> open_tokenizer(const std::string& path, const io::GgufFile& file);
+
+/// The tokenizer of a folder as a file may carry it: tokenizer.json, and what other files say of its tokens.
+struct HfTokenizer {
+  std::string json;
+  TokenRoles roles;
+};
+/// Errors as open_tokenizer's; the tokenizer is one that we run.
+BW_API HfTokenizer read_tokenizer(const std::string& folder, const io::GgufFile& file);
+/// As metadata, which load_tokenizer reads: `tokenizer.huggingface.json`, and the ids of bos, eos, padding.
+BW_API void write_tokenizer(const HfTokenizer& tokenizer, io::GgufWriter* out);
 
 }  // namespace beeswax::models

@@ -10,11 +10,13 @@
 #include "core/fail.h"
 #include "io/gguf_split.h"
 #include "io/gguf_writer.h"
+#include "models/row_order.h"
 #include "models/weights.h"
 
 namespace beeswax::models {
 namespace {
 
+constexpr uint32_t kF32 = 0;
 constexpr uint32_t kFormatVersion = 2;  // of the blocks, in general.quantization_version
 // Elements at a time, so that a large matrix never exists whole in f32.
 constexpr int64_t kPiece = int64_t{1} << 24;
@@ -76,7 +78,8 @@ std::vector<std::byte> converted(const Tensor& values, const io::GgufTensor& ten
 std::vector<std::byte> convert(const io::GgufTensor& tensor, const RequantizedTensor& step,
                                const std::vector<float>* importance,
                                const std::function<void(int64_t)>& on_done) {
-  const int64_t columns = columns_of(tensor.shape), rows = tensor.shape[tensor.shape.rank() - 2];
+  const int64_t columns = columns_of(tensor.shape);
+  const int64_t rows = tensor.shape.rank() > 1 ? tensor.shape[tensor.shape.rank() - 2] : 1;
   std::vector<std::byte> out;
   out.reserve(step.bytes_after);
   const int64_t all_rows = columns == 0 ? 0 : tensor.shape.elem_count() / columns;
@@ -103,8 +106,10 @@ void copy_metadata(const io::GgufFile& in, const RequantizeOptions& options, io:
                                             "quantize.imatrix.entries_count",
                                             // The parts of a split file become one.
                                             "split.no", "split.count", "split.tensors.count"};
+  const RowOrder order(in);
   for (const auto& [key, value] : in.metadata())
-    if (std::ranges::find(kReplaced, key) == std::end(kReplaced)) out->set(key, value);
+    if (std::ranges::find(kReplaced, key) == std::end(kReplaced) && key != order.key()) out->set(key, value);
+  if (options.tokenizer != nullptr) write_tokenizer(*options.tokenizer, out);
   out->set_u32("general.file_type", options.mixture->file_type);
   out->set_u32("general.quantization_version", kFormatVersion);
   if (options.importance == nullptr) return;
@@ -119,6 +124,14 @@ bool is_read_from(const io::GgufFile& in, const std::string& path) {
     std::error_code error;
     return name == path || std::filesystem::equivalent(name, path, error);
   };
+  if (in.assembled()) {
+    std::error_code error;
+    for (const auto& entry : std::filesystem::directory_iterator(in.name(), error)) {
+      const auto kind = entry.path().extension();
+      if ((kind == ".safetensors" || kind == ".json") && same(entry.path().string())) return true;
+    }
+    return false;
+  }
   auto part = io::split_name(in.name());
   if (!part || in.parts() == 1) return same(in.name());
   for (part->number = 1; part->number <= part->count; ++part->number)
@@ -145,6 +158,8 @@ std::vector<RequantizedTensor> plan_requantize(const io::GgufFile& in, const Req
       if (tensor.type->quant && step.after != tensor.type) ++blocks;
       if (step.after != tensor.type)
         step.weighted = importance_of(options, tensor.name, tensor.shape, *step.after) != nullptr;
+    } else if (in.assembled() && tensor.shape.rank() < 2) {
+      step.wanted = step.after = io::ggml_type(kF32);
     }
     step.bytes_before = tensor.bytes.size();
     step.bytes_after = bytes_of(*step.after, tensor.shape.elem_count());
@@ -169,6 +184,7 @@ void requantize(const io::GgufFile& in, const std::string& path, const Requantiz
   io::GgufWriter writer(in.alignment());
   copy_metadata(in, options, &writer);
   for (const RequantizedTensor& step : plan) writer.add_tensor(step.name, step.after->id, step.shape);
+  const RowOrder order(in);
   std::vector<std::byte> bytes;
   writer.write(path, [&](size_t index) -> std::span<const std::byte> {
     const io::GgufTensor& tensor = in.tensors()[index];
@@ -178,11 +194,14 @@ void requantize(const io::GgufFile& in, const std::string& path, const Requantiz
     };
     if (step.after == step.before) {
       report(step.shape.elem_count());
-      return tensor.bytes;
+      if (!order.changes(tensor)) return tensor.bytes;
+      bytes = order.apply(tensor, tensor.bytes);
+      return bytes;
     }
     const std::vector<float>* importance =
         step.weighted ? importance_of(options, tensor.name, tensor.shape, *step.after) : nullptr;
     bytes = convert(tensor, step, importance, report);
+    if (order.changes(tensor)) bytes = order.apply(tensor, bytes);
     return bytes;
   });
 }

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// A model file with its matrices in other types, after a mixture.
+// A model, out of a GGUF file or a Hugging Face folder, as a GGUF file with its matrices in other types,
+// after a mixture.
 #pragma once
 
 #include <functional>
@@ -10,6 +11,7 @@
 
 #include "io/gguf.h"
 #include "io/imatrix.h"
+#include "models/hf_folder.h"
 #include "models/mixture.h"
 
 namespace beeswax::models {
@@ -19,7 +21,8 @@ struct RequantizeOptions {
   bool pure = false;                        ///< the mixture's base type for all matrices
   const io::GgmlType* embedding = nullptr;  ///< of the token embedding and the output, in place of the choice
   const io::Imatrix* importance = nullptr;
-  bool from_blocks = false;  ///< matrices that are quantized already may be quantized again
+  bool from_blocks = false;                ///< matrices that are quantized already may be quantized again
+  const HfTokenizer* tokenizer = nullptr;  ///< of a folder, to go into the file
 };
 
 /// One tensor of the new file.
@@ -44,9 +47,9 @@ BW_API std::vector<RequantizedTensor> plan_requantize(const io::GgufFile& in,
 using OnRequantized = std::function<void(size_t index, int64_t elements)>;
 
 /// Writes the file of a plan to `path`; it appears there once it is whole, metadata is carried over, and the
-/// parts of a split file become one.
-/// InvalidArgument where `path` is the file that is read. Format where a matrix holds a NaN or an infinity,
-/// or numbers too large for its new type.
+/// parts of a split file become one. Of a folder, vectors become f32, and rows come in the order of GGUF
+/// files. InvalidArgument where `path` is a file that is read. Format where a matrix holds a NaN or an
+/// infinity, or numbers too large for its new type.
 BW_API void requantize(const io::GgufFile& in, const std::string& path, const RequantizeOptions& options,
                        const std::vector<RequantizedTensor>& plan, const OnRequantized& on_done = {});
 

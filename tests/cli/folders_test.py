@@ -100,6 +100,32 @@ class Folders(unittest.TestCase):
         self.assertEqual(json.loads(run(*command).stdout)["stop_reason"], "length")
         self.assertTrue(json.loads(run("inspect", self.folder, "--json").stdout)["runs"])
 
+    def test_quantize(self):
+        out = os.path.join(self.temporary.name, "out.gguf")
+        done = run("quantize", self.folder, out, "--type", "q8_0")
+        self.assertEqual(done.returncode, 6)
+        self.assertIn("tokenizer.json", done.stderr)
+        self.write_tokenizer("abcdefghijklmnop")
+        self.write_config(eos_token_id=[2, 3, 1])
+        for source in ("model.safetensors", "config.json"):
+            done = run("quantize", self.folder, os.path.join(self.folder, source), "--type", "q8_0")
+            self.assertEqual(done.returncode, 2)
+            self.assertIn("is the file that is read", done.stderr)
+        done = run("quantize", self.folder, out, "--type", "f16")
+        self.assertEqual(done.returncode, 0, done.stderr)
+        seen = json.loads(run("inspect", out, "--json").stdout)
+        self.assertTrue(seen["runs"], seen["reason"])
+        types = {t["name"]: t["type"] for t in seen["tensors"]}
+        self.assertEqual((types["output_norm.weight"], types["blk.0.attn_q.weight"]), ("f32", "f16"))
+        self.assertEqual(seen["metadata"]["tokenizer.huggingface.stop_token_ids"]["value"], "[2, 3, 1] (3 i32)")
+        command = ["-p", "bad", "-n", "3", "--temp", "0", "--json"]
+        for model in (self.folder, out):
+            result = json.loads(run("run", model, *command).stdout)
+            self.assertEqual((result["text"], result["prompt_tokens"], result["stop_reason"]), ("aaa", 3, "length"))
+        self.write_config(eos_token_id=[2, 0])
+        self.assertEqual(run("quantize", self.folder, out, "--type", "f16").returncode, 0)
+        self.assertEqual(json.loads(run("run", out, *command).stdout)["stop_reason"], "end_token")
+
     def test_tokens_that_do_not_fit(self):
         self.write_tokenizer("abcdefghijklmnopq")
         done = run("run", self.folder, "-p", "a")

@@ -1,11 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
-// WordPiece from the metadata of GGUF files: the ids of the Python package tokenizers (tests/text).
+// WordPiece and tokenizer.json from the metadata of GGUF files: the ids of the Python package tokenizers
+// (tests/text).
 #include "models/gguf_tokenizer.h"
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <fstream>
 #include <nlohmann/json.hpp>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -72,6 +75,36 @@ TEST(GgufWordPiece, NeedsAnUnknownToken) {
   writer.set_string("tokenizer.ggml.model", "bert");
   writer.set_strings("tokenizer.ggml.tokens", std::vector<std::string>{"[CLS]", "[SEP]", "\u2581a"});
   EXPECT_ERROR(load(writer), InvalidArgument, "needs an unknown token");
+}
+
+// A whole tokenizer.json in the metadata, with roles of tokens beside it.
+TEST(GgufTokenizerJson, IdsAndRoles) {
+  const nlohmann::json file = read("json_cases.json");
+  const auto writer = [&] {
+    io::GgufWriter out;
+    out.set_string("tokenizer.huggingface.json", read("json/qwen2.json").dump());
+    out.set_u32("tokenizer.ggml.eos_token_id", 5);
+    return out;
+  };
+  const auto tokenizer = load(writer());
+  EXPECT_EQ(tokenizer->encode(file["texts"][0].get<std::string>(), {.parse_special = true}),
+            file["cases"]["qwen2"]["ids"][0].get<std::vector<int32_t>>());
+  EXPECT_EQ(tokenizer->vocabulary().special().eos, 5);
+  EXPECT_EQ(tokenizer->vocabulary().special().stop.front(), 5);
+  io::GgufWriter several = writer();
+  several.set_i32s("tokenizer.huggingface.stop_token_ids", std::vector<int32_t>{5, 7});
+  const auto stop = load(several)->vocabulary().special().stop;
+  EXPECT_NE(std::ranges::find(stop, 7), stop.end());
+  io::GgufWriter negative = writer();
+  negative.set_i32s("tokenizer.huggingface.stop_token_ids", std::vector<int32_t>{5, -7});
+  EXPECT_ERROR(load(negative), Format, "not ids of tokens");
+  io::GgufWriter small = writer();
+  const std::vector<float> rows(2);
+  small.add_tensor("token_embd.weight", 0, {2, 1}, std::as_bytes(std::span(rows)));
+  EXPECT_ERROR(load(small), Format, "but the model has 2");
+  io::GgufWriter bad;
+  bad.set_string("tokenizer.huggingface.json", "{");
+  EXPECT_ERROR(load(bad), Format, "bert.gguf is not JSON");
 }
 
 }  // namespace
