@@ -44,9 +44,12 @@ std::string read_all(std::istream& in) {
 
 std::string prompt_of(const RunOptions& options) {
   if (!options.prompt_file.empty()) {
-    std::ifstream in(options.prompt_file, std::ios::binary);
-    if (!in) throw Error(ErrorKind::Io, "run", options.prompt_file + " cannot be read");
-    return read_all(in);
+    try {
+      std::ifstream in(options.prompt_file, std::ios::binary);
+      if (in) return read_all(in);
+    } catch (const std::ios::failure&) {  // a folder opens, and fails when it is read
+    }
+    throw Error(ErrorKind::Io, "run", options.prompt_file + " cannot be read");
   }
   if (options.prompt.empty() && !os::is_terminal(os::Stream::Input)) return read_all(std::cin);
   return options.prompt;
@@ -79,12 +82,14 @@ void run(const RunOptions& options) {
   const Device device = Device::parse(options.device);
   if (options.threads > 0) ThreadPool::global().set_threads(options.threads);
   const auto file = options.model.empty() ? models::open_box() : models::open_model(options.model);
-  models::check_model(*file);  // the plainest reason first
+  const models::ModelInfo info = models::check_model(*file);  // the plainest reason first
   const auto tokenizer =
       options.model.empty() ? models::load_tokenizer(*file) : models::open_tokenizer(options.model, *file);
   const int64_t trained =
       file->get_int(file->get_string("general.architecture") + ".context_length", kDefaultContext);
   const int64_t context = options.context > 0 ? options.context : std::min(trained, kDefaultContext);
+  const DType cache_type = options.cache_type == "f16" ? DType::F16 : DType::F32;
+  if (device.is_cpu()) models::check_context(info, context, cache_type);
   const auto model = models::load_model(*file, context, device);
   const double load_seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
 
@@ -93,8 +98,11 @@ void run(const RunOptions& options) {
       options.seed >= 0 ? static_cast<uint64_t>(options.seed) : (uint64_t{std::random_device{}()} << 16);
   const std::vector<int32_t> prompt =
       tokenizer->encode(prompt_of(options), {.add_special = true, .parse_special = options.special});
-  models::Cache past = model->make_cache(context, options.cache_type == "f16" ? DType::F16 : DType::F32);
-  std::signal(SIGINT, [](int) { interrupted = true; });
+  models::Cache past = model->make_cache(context, cache_type);
+  std::signal(SIGINT, [](int number) {
+    interrupted = true;
+    std::signal(number, SIG_DFL);  // the second one ends the program at once
+  });
   const generate::Generated out =
       generate::generate(*model, *tokenizer, prompt, past, settings, [&](std::string_view text) {
         if (!options.json) {
@@ -123,7 +131,9 @@ void add_run(CLI::App& app) {
                       "A GGUF file or a Hugging Face folder (default: the small model in the box)");
   command->add_option("-p,--prompt", o->prompt, "The prompt (default: standard input, if it is piped)");
   command->add_option("-f,--file", o->prompt_file, "Read the prompt from a file")->excludes("--prompt");
-  command->add_option("-n,--tokens", o->generate.max_tokens, "Generate at most this many tokens");
+  command->add_option(
+      "-n,--tokens", o->generate.max_tokens,
+      "Generate at most this many tokens (default: until the text ends or the context is full)");
   command->add_option("--temp", sampling.temperature, "Temperature; 0 takes the likeliest token")
       ->capture_default_str();
   command->add_option("--top-k", sampling.top_k, "Keep the k likeliest tokens; 0 keeps all")
@@ -143,8 +153,9 @@ void add_run(CLI::App& app) {
                    "Penalty of tokens that are there already")
       ->capture_default_str();
   command->add_option("--stop", o->generate.stop, "End before this text (may be given more than once)");
-  command->add_option("--seed", o->seed, "Seed of the draws (default: another one each time)");
-  command->add_option("--ctx", o->context, "Positions of context (default: the model's, at most 4096)");
+  command->add_option("--seed", o->seed, "Seed of the draws (default, and below 0: another one each time)");
+  command->add_option("--ctx", o->context, "Positions of context (default: the model's, at most 4096)")
+      ->check(CLI::Range(1, INT32_MAX));
   CLI::Option* shift = command->add_flag(
       "--context-shift", o->generate.context_shift,
       "Where the context is full, forget its older half and go on (default: the generation ends)");
@@ -159,11 +170,13 @@ void add_run(CLI::App& app) {
       ->check(CLI::IsMember({"f32", "f16"}))
       ->capture_default_str();
   command->add_option("--device", o->device, "Where to run")->capture_default_str();
-  command->add_option("--threads", o->threads, "CPU threads (default: physical cores)");
+  command->add_option("--threads", o->threads, "CPU threads (default: physical cores)")
+      ->check(CLI::Range(1, 1024));
   command->add_flag("--special", o->special, "Text of control tokens in the prompt becomes these tokens");
   command->add_flag("--json", o->json, "Print one JSON object: text, ids, stop reason, timings");
   command->footer(
-      "\nThe generated text goes to standard output, timings go to standard error. Ctrl-C ends cleanly.\n"
+      "\nThe generated text goes to standard output, timings go to standard error. Ctrl-C ends with what is\n"
+      "there, between two tokens or two batches of a prompt; a second one ends at once.\n"
       "\nExamples:\n"
       "  beeswax run -p 'What is the capital of France?'\n"
       "  beeswax run model.gguf -p 'Once upon a time' -n 100\n"

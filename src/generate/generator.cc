@@ -3,6 +3,8 @@
 
 #include <algorithm>
 #include <chrono>
+#include <functional>
+#include <optional>
 #include <span>
 
 #include "core/fail.h"
@@ -57,11 +59,13 @@ class StopFilter {
   bool stopped_ = false;
 };
 
-Tensor run_prompt(const models::Model& model, std::span<const int32_t> prompt, models::Cache& past,
-                  int64_t batch) {
+// Logits of what follows; nothing where `go_on` said no between two batches.
+std::optional<Tensor> run_prompt(const models::Model& model, std::span<const int32_t> prompt,
+                                 models::Cache& past, int64_t batch, const std::function<bool()>& go_on) {
   Tensor logits;
   const auto step = static_cast<size_t>(std::max<int64_t>(1, batch));
   for (size_t first = 0; first < prompt.size(); first += step) {
+    if (first > 0 && !go_on()) return std::nullopt;
     const size_t count = std::min(step, prompt.size() - first);
     logits = model.forward(prompt.subspan(first, count), past);
   }
@@ -70,12 +74,14 @@ Tensor run_prompt(const models::Model& model, std::span<const int32_t> prompt, m
 
 // Of the ids that are in `past`, and the one that has no room there: half of those behind the first `keep`
 // go, the others are run again. The logits of what follows.
-Tensor shift_context(const models::Model& model, const GenerateOptions& options, std::vector<int32_t>& ids,
-                     models::Cache& past) {
+std::optional<Tensor> shift_context(const models::Model& model, const GenerateOptions& options,
+                                    std::vector<int32_t>& ids, models::Cache& past,
+                                    const std::function<bool()>& go_on) {
   const auto first = ids.begin() + options.keep;
   ids.erase(first, first + (ids.end() - first) / 2);
   past.truncate(options.keep);
-  return run_prompt(model, std::span(ids).subspan(static_cast<size_t>(options.keep)), past, options.batch);
+  return run_prompt(model, std::span(ids).subspan(static_cast<size_t>(options.keep)), past, options.batch,
+                    go_on);
 }
 
 void check_shift(const GenerateOptions& options, const models::Cache& past) {
@@ -120,19 +126,29 @@ Generated generate(const models::Model& model, const text::Tokenizer& tokenizer,
   StopFilter filter(options.stop);
   std::vector<int32_t> all = prompt, in_context = prompt;
   Generated out;
-  out.prompt_tokens = length;
   bool wanted = true;
   const auto emit = [&](const std::string& text) {
     out.text += text;
     if (!text.empty() && on_text) wanted = on_text(text) && wanted;
   };
 
+  const std::function<bool()> go_on = [&] {
+    wanted = wanted && (!on_text || on_text({}));
+    return wanted;
+  };
+
   auto start = Clock::now();
-  Tensor logits = run_prompt(model, prompt, past, options.batch);
-  std::vector<float> values = logits.to_vec<float>();
+  const int64_t before = past.length();
+  std::optional<Tensor> logits = run_prompt(model, prompt, past, options.batch, go_on);
+  std::vector<float> values = logits ? logits->to_vec<float>() : std::vector<float>();
+  out.prompt_tokens = past.length() - before;
   out.prefill_seconds = seconds_since(start);
   start = Clock::now();
   for (;;) {
+    if (!logits) {
+      out.reason = StopReason::Cancelled;
+      break;
+    }
     if (options.max_tokens >= 0 && static_cast<int64_t>(out.ids.size()) >= options.max_tokens) break;
     const int32_t id = sampler.next(values, all);
     if (tokenizer.vocabulary().is_stop(id)) {
@@ -157,9 +173,11 @@ Generated generate(const models::Model& model, const text::Tokenizer& tokenizer,
     }
     if (options.max_tokens >= 0 && static_cast<int64_t>(out.ids.size()) >= options.max_tokens) break;
     in_context.push_back(id);
-    logits = full ? shift_context(model, options, in_context, past) : model.forward(std::span(&id, 1), past);
+    logits = full ? shift_context(model, options, in_context, past, go_on)
+                  : model.forward(std::span(&id, 1), past);
     out.shifts += full ? 1 : 0;
-    values = logits.to_vec<float>();
+    if (!logits) continue;
+    values = logits->to_vec<float>();
     ++out.decoded;
   }
   out.decode_seconds = seconds_since(start);

@@ -32,13 +32,14 @@ struct Generated {
   std::string text;  ///< up to a stop string, exclusive
   std::vector<int32_t> ids;
   StopReason reason = StopReason::Length;
-  int64_t prompt_tokens = 0;
+  int64_t prompt_tokens = 0;  ///< that were run: all, unless the caller ended it before
   double prefill_seconds = 0, decode_seconds = 0;
   int64_t decoded = 0;  ///< tokens that the decode seconds went into
   int64_t shifts = 0;   ///< times that the context was shifted; their time is in the decode seconds
 };
 
-/// Text as it becomes certain; return false to end the generation.
+/// Text as it becomes certain; return false to end the generation. Between the batches of a prompt it is
+/// asked with no text.
 using OnText = std::function<bool(std::string_view text)>;
 
 /// Runs the prompt behind `past` and generates. TooLarge, before anything is computed, where the prompt does

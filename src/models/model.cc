@@ -2,6 +2,7 @@
 #include "models/model.h"
 
 #include "core/fail.h"
+#include "core/os/memory.h"
 #include "models/weights.h"
 
 namespace beeswax::models {
@@ -39,9 +40,21 @@ std::unique_ptr<Model> load_model(const Weights& weights, int64_t context) {
   return maker_of(weights.file())(weights, context);
 }
 
-void check_model(const io::GgufFile& file) {
+ModelInfo check_model(const io::GgufFile& file) {
   for (const io::GgufTensor& tensor : file.tensors()) check_tensor(file, tensor);
-  maker_of(file)(Weights(file, Device::cpu(), Weights::Read::Vectors), 1);
+  return maker_of(file)(Weights(file, Device::cpu(), Weights::Read::Vectors), 1)->info();
+}
+
+void check_context(const ModelInfo& info, int64_t positions, DType dtype) {
+  // In double, because a context from a command line can be any number.
+  const double bytes = 2.0 * static_cast<double>(info.layers) * static_cast<double>(info.kv_heads) *
+                       static_cast<double>(info.head_size) * static_cast<double>(dtype_bits(dtype)) / 8 *
+                       static_cast<double>(positions);
+  const auto has = static_cast<double>(os::physical_memory_bytes());
+  if (bytes > has)
+    fail(ErrorKind::TooLarge, "context", "the keys and values of ", positions, " positions in ",
+         dtype_name(dtype), " take ", static_cast<int64_t>(bytes / 0x1p20), " MiB, and this machine has ",
+         static_cast<int64_t>(has / 0x1p20), "; give a smaller context, or keep them in f16");
 }
 
 }  // namespace beeswax::models

@@ -58,8 +58,11 @@ class BW_API Model {
 BW_API std::unique_ptr<Model> load_model(const io::GgufFile& file, int64_t context,
                                          const Device& device = {});
 
-/// Throws what load_model would, without reading the matrices.
-BW_API void check_model(const io::GgufFile& file);
+/// Throws what load_model would, without reading the matrices; what the file says of its model.
+BW_API ModelInfo check_model(const io::GgufFile& file);
+
+/// TooLarge, with the sizes, where the keys and values of `positions` would not fit this machine's memory.
+BW_API void check_context(const ModelInfo& info, int64_t positions, DType dtype);
 
 class Weights;
 /// The same from weights that need not be a file's.

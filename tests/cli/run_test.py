@@ -6,6 +6,7 @@ import signal
 import subprocess
 import sys
 import tempfile
+import time
 import unittest
 
 BEESWAX = sys.argv.pop(1)
@@ -98,7 +99,41 @@ class Run(unittest.TestCase):
         self.refused(4, "do not fit the context of 4 positions", "-p", PERU, "--ctx", "4")
         self.refused(6, "absent.gguf: No such file", "absent.gguf")
         self.refused(6, "absent.txt cannot be read", "-f", "absent.txt")
+        self.refused(6, "cannot be read", "-f", tempfile.gettempdir())
         self.refused(7, "it is not a GGUF file", __file__)
+
+    def test_numbers_that_no_machine_has(self):
+        for name in ("--threads", "--ctx"):
+            for value in ("0", "-3", "99999999999"):
+                self.refused(2, name, "-p", "x", name, value)
+        self.refused(2, "--threads", "-p", "x", "--threads", "100000")
+        self.refused(4, "the keys and values of 2000000000 positions in f16 take 7812500 MiB, and this machine has ",
+                     "-p", "x", "--ctx", "2000000000", "--cache-type", "f16")
+
+    def test_an_interrupt_ends_a_long_prompt(self):
+        with tempfile.NamedTemporaryFile("w", suffix=".txt", encoding="utf-8") as file:
+            file.write("Tell me a story. " * 20000)  # minutes, if it is run to its end
+            file.flush()
+            command = [BEESWAX, "run", "-f", file.name, "--ctx", "200000", "--json"]
+            with subprocess.Popen(command, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE) as process:
+                self.wait_until_caught(process)
+                process.send_signal(signal.SIGINT)
+                out, err = process.communicate()
+        self.assertEqual(process.returncode, 0, err)
+        out = json.loads(out)
+        self.assertEqual((out["text"], out["stop_reason"]), ("", "cancelled"))
+        self.assertEqual(out["prompt_tokens"] % 512, 0)
+        self.assertLess(out["prompt_tokens"], 100000)
+
+    def wait_until_caught(self, process):
+        """Until the process has a handler for interrupts (SigCgt, a bit for each signal)."""
+        for _ in range(3000):
+            with open(f"/proc/{process.pid}/status", encoding="ascii") as status:
+                caught = next(int(line.split()[1], 16) for line in status if line.startswith("SigCgt:"))
+            if caught >> (signal.SIGINT - 1) & 1:
+                return
+            time.sleep(0.01)
+        self.fail("no handler")
 
     def test_known_model(self):
         folder = os.path.join(os.path.dirname(__file__), "..", "..", "..", "shared", "models")
