@@ -15,6 +15,8 @@ constexpr uint32_t kNewestVersion = 3;
 constexpr uint64_t kLongestKey = 65535;
 constexpr uint32_t kMostAxes = 8;
 constexpr uint64_t kLargestAlignment = 1 << 20;
+constexpr int kDeepestArray = 8;
+constexpr uint64_t kMostInnerArrays = 1 << 20;  // each takes more memory than bytes of the file
 
 std::optional<DType> dtype_named(std::string_view name) {
 #define BW_DTYPE(Name, dtype_name, ...) \
@@ -143,18 +145,24 @@ class GgufParser {
       case GgufType::String:
         return {type, text(key)};
       case GgufType::Array:
-        return {type, read_array(key)};
+        return {type, read_array(key, 1)};
     }
     in_.refuse("'", key, "' is of an unknown value type");
   }
 
-  GgufArray read_array(std::string_view key) {
+  GgufArray read_array(std::string_view key, int depth) {
     GgufArray array;
     array.type = read_type(key);
     array.count = count(key);
     array.reverse = in_.reverse();
-    if (array.type == GgufType::Array) in_.refuse("'", key, "' is an array of arrays, which no model uses");
-    if (array.type == GgufType::String) {
+    if (array.type == GgufType::Array) {
+      if (depth == kDeepestArray) in_.refuse("'", key, "' nests arrays deeper than ", kDeepestArray);
+      expect_room(array.count, 4 + length_bytes(), "arrays");  // each a type and a count
+      inner_arrays_ += array.count;
+      if (inner_arrays_ > kMostInnerArrays)
+        in_.refuse("'", key, "' is more than ", kMostInnerArrays, " arrays in arrays");
+      for (uint64_t i = 0; i < array.count; ++i) array.arrays.push_back(read_array(key, depth + 1));
+    } else if (array.type == GgufType::String) {
       expect_room(array.count, length_bytes(), "strings");
       array.strings.reserve(array.count);
       for (uint64_t i = 0; i < array.count; ++i) array.strings.push_back(text(key));
@@ -244,6 +252,7 @@ class GgufParser {
   std::span<const std::byte> bytes_;
   std::shared_ptr<const void> owner_;
   ByteReader in_;
+  uint64_t inner_arrays_ = 0;
   uint64_t tensor_count_ = 0, value_count_ = 0;
 };
 

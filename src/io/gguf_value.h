@@ -21,13 +21,15 @@ BW_API std::string_view gguf_type_name(GgufType type);
 /// Bytes of one number; 0 for strings and arrays.
 BW_API size_t gguf_type_bytes(GgufType type);
 
-/// Elements as the file holds them; an array of strings also knows where each begins.
+/// Elements as the file holds them; an array of strings also knows where each begins, and one of arrays has
+/// those.
 struct GgufArray {
   GgufType type = GgufType::U8;
   uint64_t count = 0;
   std::span<const std::byte> bytes;
   bool reverse = false;  ///< the byte order is not the machine's
   std::vector<std::string_view> strings;
+  std::vector<GgufArray> arrays;
 };
 
 class BW_API GgufValue {

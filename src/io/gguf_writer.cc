@@ -32,6 +32,14 @@ void put_text(std::vector<std::byte>& to, std::string_view text) {
   append(to, text.data(), text.size());
 }
 
+void put_array(std::vector<std::byte>& to, const GgufArray& array) {
+  put_number(to, static_cast<uint32_t>(array.type));
+  put_number(to, array.count);
+  append(to, array.bytes.data(), array.bytes.size());
+  for (const std::string_view text : array.strings) put_text(to, text);
+  for (const GgufArray& inner : array.arrays) put_array(to, inner);
+}
+
 }  // namespace
 
 GgufWriter::GgufWriter(uint64_t alignment) : alignment_(alignment) {
@@ -98,13 +106,7 @@ void GgufWriter::set(std::string_view key, const GgufValue& value) {
   if (array != nullptr && array->reverse)
     fail(ErrorKind::Unsupported, "write", "'", key, "' is an array in the other byte order");
   begin(key, value.type());
-  if (array != nullptr) {
-    put_number(metadata_, static_cast<uint32_t>(array->type));
-    put_number(metadata_, array->count);
-    append(metadata_, array->bytes.data(), array->bytes.size());
-    for (const std::string_view text : array->strings) put_text(metadata_, text);
-    return;
-  }
+  if (array != nullptr) return put_array(metadata_, *array);
   if (const auto text = value.as_string()) return put_text(metadata_, *text);
   if (value.type() == GgufType::F32) return put_number(metadata_, static_cast<float>(*value.as_float()));
   if (value.type() == GgufType::F64) return put_number(metadata_, *value.as_float());

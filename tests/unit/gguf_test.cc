@@ -157,6 +157,40 @@ TEST(Gguf, EveryVersionAndByteOrder) {
   }
 }
 
+TEST(Gguf, ArraysOfArrays) {
+  for (const uint32_t version : {1u, 2u, 3u}) {
+    for (const bool big : {false, true}) {
+      Bytes b(version, big);
+      b.head(0, 2).text("nested").u32(9).u32(9).count(3);  // [[1, 515], ["ab"], [[]]]
+      b.u32(2).count(2).number<uint16_t>(1).number<uint16_t>(515);
+      b.u32(8).count(1).text("ab");
+      b.u32(9).count(1).u32(4).count(0);
+      b.text("next").u32(4).u32(7);
+      const auto file = b.read();
+      EXPECT_EQ(file->get_int("next"), 7);
+      const GgufArray* nested = file->find("nested")->as_array();
+      ASSERT_NE(nested, nullptr);
+      ASSERT_EQ(nested->arrays.size(), 3u);
+      EXPECT_EQ(GgufValue(GgufType::Array, nested->arrays[0]).as_ints(), (std::vector<int64_t>{1, 515}));
+      EXPECT_EQ(nested->arrays[1].strings.at(0), "ab");
+      EXPECT_EQ(nested->arrays[2].arrays.at(0).count, 0u);
+      EXPECT_EQ(file->find("nested")->to_string(), "[[..], [..], [..]] (3 array)");
+      EXPECT_FALSE(file->find("nested")->as_ints());
+      GgufWriter copy;
+      if (big) {
+        expect_error(ErrorKind::Unsupported, "other byte order",
+                     [&] { copy.set("nested", *file->find("nested")); });
+        continue;
+      }
+      copy.set("nested", *file->find("nested"));
+      const std::vector<std::byte> bytes = copy.to_bytes();
+      const auto again = GgufFile::from_bytes(bytes, "copy.gguf");
+      EXPECT_EQ(again->find("nested")->as_array()->arrays[1].strings.at(0), "ab");
+      EXPECT_EQ(again->find("nested")->as_array()->arrays[2].arrays.at(0).type, GgufType::U32);
+    }
+  }
+}
+
 TEST(Gguf, TruncationAtEveryByteIsRefused) {
   GgufWriter writer;
   const std::vector<std::string> words = {"one", "two"};
@@ -182,7 +216,15 @@ TEST(Gguf, HostileHeadersAreRefusedBeforeAnythingLargeIsTaken) {
   expect_refused(Bytes(3).head(0, 1).text("k").u32(9).u32(0).u64(UINT64_MAX), "array elements");
   expect_refused(Bytes(3).head(0, 1).text("k").u32(9).u32(10).u64(UINT64_MAX / 8 + 2), "array elements");
   expect_refused(Bytes(3).head(0, 1).text("k").u32(9).u32(8).u64(1 << 20), "strings");
-  expect_refused(Bytes(3).head(0, 1).text("k").u32(9).u32(9).u64(1).u32(9).u64(1), "array of arrays");
+  expect_refused(Bytes(3).head(0, 1).text("k").u32(9).u32(9).u64(UINT64_MAX), "arrays");
+  Bytes deep(3);
+  deep.head(0, 1).text("k").u32(9);
+  for (int i = 0; i < 100000; ++i) deep.u32(9).u64(1);
+  expect_refused(deep.u32(4).u64(0), "'k' nests arrays deeper than 8");
+  Bytes wide(1);
+  wide.head(0, 1).text("k").u32(9).u32(9).count((1 << 20) + 1);
+  for (int i = 0; i < (1 << 20) + 1; ++i) wide.u32(4).count(0);
+  expect_refused(wide, "more than 1048576 arrays in arrays");
   expect_refused(Bytes(3).head(0, 1).text("k").u32(13), "unknown value type 13");
   expect_refused(Bytes(3).head(0, 1).text("").u32(4).u32(1), "a name of 0 bytes");
   expect_refused(Bytes(3).head(0, 2).text("k").u32(4).u32(1).text("k").u32(4).u32(1), "'k' twice");
