@@ -22,6 +22,7 @@
 #include "core/os/cpu.h"
 #include "core/os/memory.h"
 #include "generate/throughput.h"
+#include "models/hf_folder.h"
 #include "models/model_sizes.h"
 #include "models/pass_cost.h"
 #include "models/random_weights.h"
@@ -96,7 +97,7 @@ Subject load(const BenchOptions& options) {
   const auto start = std::chrono::steady_clock::now();
   Subject out;
   if (options.arch.empty()) {
-    out.file = io::GgufFile::open(options.model);
+    out.file = models::open_model(options.model);
     out.name = out.file->get_string("general.name", out.file->get_string("general.architecture"));
     out.type = type_of(*out.file);
     check_memory(*out.file, options.model);
@@ -289,7 +290,7 @@ void add_bench(CLI::App& app) {
   add_bench_ops(*command);
   CLI::App* model = command->add_subcommand("model", "Measure the prefill and decode speed of a model");
   const auto o = std::make_shared<BenchOptions>();
-  model->add_option("model", o->model, "A GGUF file");
+  model->add_option("model", o->model, "A GGUF file or a Hugging Face folder");
   model->add_option("--arch", o->arch, "Random weights in the shape of this model instead of a file");
   model->add_option("--type", o->type, "Type of the random weights: q4_0, q4_k_m, q8_0, f16, ...")
       ->capture_default_str();

@@ -42,6 +42,9 @@ int main(int argc, char** argv) {
   beeswax::cli::add_devices(app);
   try {
     app.parse(argc, argv);
+    // What was printed may wait in a buffer; a full disk shows here at the latest.
+    if (std::fflush(stdout) != 0 || std::ferror(stdout) != 0)
+      throw beeswax::Error(beeswax::ErrorKind::Io, "print", "standard output cannot be written");
     return 0;
   } catch (const CLI::ParseError& error) {
     return app.exit(error) == 0 ? 0 : 2;

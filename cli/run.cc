@@ -109,7 +109,7 @@ void run(const RunOptions& options) {
           std::fwrite(text.data(), 1, text.size(), stdout);
           std::fflush(stdout);
         }
-        return !interrupted;
+        return !interrupted && std::ferror(stdout) == 0;
       });
   if (options.json) return print_json(out, settings.sampling.seed, load_seconds, past.bytes());
   std::printf("\n");

@@ -126,6 +126,12 @@ class Folders(unittest.TestCase):
         self.assertEqual(run("quantize", self.folder, out, "--type", "f16").returncode, 0)
         self.assertEqual(json.loads(run("run", out, *command).stdout)["stop_reason"], "end_token")
 
+    def test_bench(self):
+        done = run("bench", "model", self.folder, "-p", "8", "-n", "0", "--repeat", "1", "--json")
+        self.assertEqual(done.returncode, 0, done.stderr)
+        seen = json.loads(done.stdout)
+        self.assertEqual([(t["model"], t["type"], t["test"]) for t in seen], [("tiny", "bf16", "pp8")])
+
     def test_tokens_that_do_not_fit(self):
         self.write_tokenizer("abcdefghijklmnopq")
         done = run("run", self.folder, "-p", "a")

@@ -159,6 +159,15 @@ class Others(unittest.TestCase):
         devices = json.loads(run("devices", "--json").stdout)
         self.assertEqual(devices[0]["device"], "cpu")
 
+    @unittest.skipUnless(os.path.exists("/dev/full"), "no /dev/full")
+    def test_text_that_cannot_be_written_is_an_error(self):
+        for command in (["run", "-p", PERU, "--temp", "0"], ["run", "-p", PERU, "--temp", "0", "--json"], ["devices"]):
+            with open("/dev/full", "w", encoding="ascii") as full:
+                done = subprocess.run([BEESWAX, *command], stdin=subprocess.DEVNULL, stdout=full, stderr=subprocess.PIPE,
+                                      text=True, check=False)
+            self.assertEqual(done.returncode, 6, command)
+            self.assertIn("standard output cannot be written", done.stderr)
+
     def test_without_a_command(self):
         self.assertEqual(run().returncode, 2)
         self.assertEqual(run("dance").returncode, 2)
