@@ -2,12 +2,15 @@
 // ByteReader: bounded reading of a file's bytes, in the file's byte order.
 #pragma once
 
+#include <algorithm>
 #include <bit>
+#include <cstddef>
 #include <cstdint>
 #include <cstring>
 #include <span>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "core/fail.h"
 
@@ -21,6 +24,15 @@ T reversed(T value) {
   for (size_t i = 0; i < sizeof(T) / 2; ++i) std::swap(bytes[i], bytes[sizeof(T) - 1 - i]);
   std::memcpy(&value, bytes, sizeof(T));
   return value;
+}
+
+/// Whole elements of `size` bytes, each reversed.
+inline std::vector<std::byte> with_reversed_elements(std::span<const std::byte> bytes, size_t size) {
+  std::vector<std::byte> out(bytes.begin(), bytes.end());
+  for (size_t at = 0; size > 1 && at + size <= out.size(); at += size)
+    std::reverse(out.begin() + static_cast<std::ptrdiff_t>(at),
+                 out.begin() + static_cast<std::ptrdiff_t>(at + size));
+  return out;
 }
 
 class ByteReader {

@@ -7,6 +7,7 @@
 
 #include "core/divide.h"
 #include "core/fail.h"
+#include "io/byte_reader.h"
 #include "io/file_writer.h"
 #include "io/gguf.h"
 
@@ -35,7 +36,12 @@ void put_text(std::vector<std::byte>& to, std::string_view text) {
 void put_array(std::vector<std::byte>& to, const GgufArray& array) {
   put_number(to, static_cast<uint32_t>(array.type));
   put_number(to, array.count);
-  append(to, array.bytes.data(), array.bytes.size());
+  if (array.reverse) {
+    const std::vector<std::byte> bytes = with_reversed_elements(array.bytes, gguf_type_bytes(array.type));
+    append(to, bytes.data(), bytes.size());
+  } else {
+    append(to, array.bytes.data(), array.bytes.size());
+  }
   for (const std::string_view text : array.strings) put_text(to, text);
   for (const GgufArray& inner : array.arrays) put_array(to, inner);
 }
@@ -103,8 +109,6 @@ void GgufWriter::set_i32s(std::string_view key, std::span<const int32_t> values)
 
 void GgufWriter::set(std::string_view key, const GgufValue& value) {
   const GgufArray* array = value.as_array();
-  if (array != nullptr && array->reverse)
-    fail(ErrorKind::Unsupported, "write", "'", key, "' is an array in the other byte order");
   begin(key, value.type());
   if (array != nullptr) return put_array(metadata_, *array);
   if (const auto text = value.as_string()) return put_text(metadata_, *text);

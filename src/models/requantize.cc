@@ -8,6 +8,7 @@
 
 #include "beeswax/qtensor.h"
 #include "core/fail.h"
+#include "io/byte_reader.h"
 #include "io/gguf_split.h"
 #include "io/gguf_writer.h"
 #include "models/row_order.h"
@@ -139,6 +140,11 @@ bool is_read_from(const io::GgufFile& in, const std::string& path) {
   return false;
 }
 
+// Dense tensors in the other byte order are turned round; blocks are not.
+void check_source(const io::GgufFile& in, const io::GgufTensor& tensor) {
+  if (!in.reversed() || !tensor.type->dtype) check_tensor(in, tensor);
+}
+
 }  // namespace
 
 std::vector<RequantizedTensor> plan_requantize(const io::GgufFile& in, const RequantizeOptions& options) {
@@ -147,7 +153,7 @@ std::vector<RequantizedTensor> plan_requantize(const io::GgufFile& in, const Req
   std::vector<RequantizedTensor> plan;
   size_t blocks = 0;
   for (const io::GgufTensor& tensor : in.tensors()) {
-    check_tensor(in, tensor);
+    check_source(in, tensor);
     RequantizedTensor step{.name = tensor.name, .shape = tensor.shape, .before = tensor.type};
     step.after = step.wanted = tensor.type;
     if (is_quantizable(tensor.name, tensor.shape) && tensor.shape.elem_count() > 0) {
@@ -185,9 +191,13 @@ void requantize(const io::GgufFile& in, const std::string& path, const Requantiz
   copy_metadata(in, options, &writer);
   for (const RequantizedTensor& step : plan) writer.add_tensor(step.name, step.after->id, step.shape);
   const RowOrder order(in);
-  std::vector<std::byte> bytes;
+  std::vector<std::byte> bytes, turned;
   writer.write(path, [&](size_t index) -> std::span<const std::byte> {
-    const io::GgufTensor& tensor = in.tensors()[index];
+    io::GgufTensor tensor = in.tensors()[index];
+    if (in.reversed()) {
+      turned = io::with_reversed_elements(tensor.bytes, tensor.type->block_bytes);
+      tensor.bytes = turned;
+    }
     const RequantizedTensor& step = plan[index];
     const auto report = [&](int64_t elements) {
       if (on_done) on_done(index, elements);

@@ -37,7 +37,7 @@ struct RequantizedTensor {
 };
 
 /// What requantize would do, in the order of the file, without reading the matrices. Unsupported for types
-/// and byte orders that we do not compute with, and without `from_blocks` for
+/// that we do not compute with, for blocks in the other byte order, and without `from_blocks` for
 /// matrices that are quantized already; Format for an importance matrix of another model.
 BW_API std::vector<RequantizedTensor> plan_requantize(const io::GgufFile& in,
                                                       const RequantizeOptions& options);
@@ -46,10 +46,10 @@ BW_API std::vector<RequantizedTensor> plan_requantize(const io::GgufFile& in,
 /// work and leaves no file.
 using OnRequantized = std::function<void(size_t index, int64_t elements)>;
 
-/// Writes the file of a plan to `path`; it appears there once it is whole, metadata is carried over, and the
-/// parts of a split file become one. Of a folder, vectors become f32, and rows come in the order of GGUF
-/// files. InvalidArgument where `path` is a file that is read. Format where a matrix holds a NaN or an
-/// infinity, or numbers too large for its new type.
+/// Writes the file of a plan to `path`, in this machine's byte order; it appears there once it is whole,
+/// metadata is carried over, and the parts of a split file become one. Of a folder, vectors become f32, and
+/// rows come in the order of GGUF files. InvalidArgument where `path` is a file that is read. Format where a
+/// matrix holds a NaN or an infinity, or numbers too large for its new type.
 BW_API void requantize(const io::GgufFile& in, const std::string& path, const RequantizeOptions& options,
                        const std::vector<RequantizedTensor>& plan, const OnRequantized& on_done = {});
 

@@ -20,7 +20,8 @@ void check_tensor(const io::GgufFile& file, const io::GgufTensor& tensor) {
          tensor.type->name, ", which this version does not compute with");
   if (file.reversed())
     fail(ErrorKind::Unsupported, "load", file.name(),
-         " holds tensors in the other byte order; convert the file for this machine");
+         " holds tensors in the other byte order; `beeswax quantize` writes f32, f16 and bf16 files for this "
+         "machine");
 }
 
 const io::GgufTensor& Weights::find(const std::string& name, const Shape& shape) const {

@@ -3,12 +3,14 @@
 // docs/quant-formats.md states for each format; with q8_0 byte for byte what another program wrote.
 #include <gtest/gtest.h>
 
+#include <bit>
 #include <cmath>
 #include <cstring>
 #include <filesystem>
 #include <fstream>
 #include <limits>
 #include <random>
+#include <tuple>
 
 #include "beeswax/qtensor.h"
 #include "generate/generator.h"
@@ -125,6 +127,66 @@ TEST_F(Requantize, EveryMixtureKeepsTheValues) {
     for (const char* name : {"output_norm.weight", "blk.0.attn_q.bias", "blk.0.ffn_gate_inp.weight"})
       EXPECT_EQ(out->find_tensor(name)->type->name, "f32") << mixture.name;
   }
+}
+
+// A file of another machine, byte by byte: big-endian, with a matrix of each dense type and a vector.
+TEST_F(Requantize, FilesInTheOtherByteOrder) {
+  if (std::endian::native != std::endian::little) GTEST_SKIP() << "the file is this machine's";
+  std::vector<std::byte> file;
+  const auto raw = [&](std::string_view text) {
+    for (const char c : text) file.push_back(static_cast<std::byte>(c));
+  };
+  const auto number = [&](uint64_t value, int bytes) {
+    for (int i = bytes; i-- > 0;) file.push_back(static_cast<std::byte>(value >> (8 * i)));
+  };
+  const auto text = [&](std::string_view value) {
+    number(value.size(), 8);
+    raw(value);
+  };
+  const auto write = [&](uint32_t third_type, int third_bytes) {
+    file.clear();
+    raw("GGUF");
+    for (const auto& [value, bytes] : {std::pair{3u, 4}, {4u, 8}, {2u, 8}}) number(value, bytes);
+    text("general.architecture");
+    number(8, 4);
+    text("llama");
+    text("some.numbers");
+    for (const auto& [value, bytes] : {std::pair{9u, 4}, {3u, 4}, {2u, 8}}) number(value, bytes);
+    number(static_cast<uint16_t>(-2), 2);  // i16
+    number(515, 2);
+    const std::tuple<const char*, int, uint32_t> tensors[] = {{"blk.0.attn_q.weight", 2, 0},
+                                                              {"blk.0.attn_k.weight", 2, 1},
+                                                              {"blk.0.attn_v.weight", 2, third_type},
+                                                              {"output_norm.weight", 1, 0}};
+    for (size_t i = 0; i < 4; ++i) {
+      const auto& [name, axes, type] = tensors[i];
+      text(name);
+      number(static_cast<uint64_t>(axes), 4);
+      for (int axis = 0; axis < axes; ++axis) number(axis == 0 ? 32 : 1, 8);
+      number(type, 4);
+      number(i * 128, 8);
+    }
+    while (file.size() % 32 != 0) number(0, 1);
+    for (int i = 0; i < 32; ++i) number(0x3fc00000, 4);  // 1.5
+    for (int i = 0; i < 32; ++i) number(0x3e00, 2);
+    for (int i = 0; i < 64; ++i) number(0, 1);
+    for (int i = 0; i < 32; ++i) number(0x3fc0, third_bytes);
+    for (int i = 0; i < 128 - 32 * third_bytes; ++i) number(0, 1);
+    for (int i = 0; i < 32; ++i) number(0xc0200000, 4);  // -2.5
+    return io::GgufFile::from_bytes(file, "other.gguf");
+  };
+  const auto in = write(30, 2);  // bf16
+  ASSERT_TRUE(in->reversed());
+  for (const char* type : {"f32", "f16", "bf16", "q8_0"}) {
+    const auto out = convert(*in, "out.gguf", {}, type);
+    EXPECT_FALSE(out->reversed());
+    EXPECT_EQ(out->find("some.numbers")->as_ints(), (std::vector<int64_t>{-2, 515}));
+    for (const char* name : {"blk.0.attn_q.weight", "blk.0.attn_k.weight", "blk.0.attn_v.weight"})
+      for (const float value : values_of(*out->find_tensor(name))) EXPECT_NEAR(value, 1.5f, 0.001) << type;
+    for (const float value : values_of(*out->find_tensor("output_norm.weight"))) EXPECT_EQ(value, -2.5f);
+  }
+  const auto blocks = write(8, 1);  // 32 of q8_0 take 34 bytes
+  EXPECT_ERROR(convert(*blocks, "out.gguf", {.from_blocks = true}, "q8_0"), Unsupported, "other byte order");
 }
 
 TEST_F(Requantize, TypesAfterTheMixture) {
