@@ -243,8 +243,9 @@ void bench_model(const BenchOptions& options) {
     fail(ErrorKind::InvalidArgument, "bench",
          "give either a model file, or --arch with the name of a known model for random weights");
   if (!Device::parse(options.device).is_cpu())
-    fail(ErrorKind::Unsupported, "bench", "models run on the device cpu in this version, not ",
-         options.device);
+    fail(ErrorKind::Unsupported, "bench",
+         "the floor is the CPU's: this version measures models on the device cpu only, not ", options.device,
+         "; `beeswax run --device` prints the times of other devices");
   if (options.threads > 0) set_num_threads(options.threads);
   std::vector<Test> tests;
   for (const int64_t count : options.prompts)

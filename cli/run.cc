@@ -88,6 +88,9 @@ void run(const RunOptions& options) {
   const int64_t trained =
       file->get_int(file->get_string("general.architecture") + ".context_length", kDefaultContext);
   const int64_t context = options.context > 0 ? options.context : std::min(trained, kDefaultContext);
+  if (context > trained)
+    std::fprintf(stderr, "the model was trained on %s positions; text behind them gets worse\n",
+                 std::to_string(trained).c_str());
   const DType cache_type = options.cache_type == "f16" ? DType::F16 : DType::F32;
   if (device.is_cpu()) models::check_context(info, context, cache_type);
   const auto model = models::load_model(*file, context, device);

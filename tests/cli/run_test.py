@@ -55,6 +55,11 @@ class Run(unittest.TestCase):
         self.assertEqual(wide["cache_bytes"], 2 * narrow["cache_bytes"])
         self.assertEqual(wide["text"], narrow["text"])
 
+    def test_a_context_beyond_the_training_is_said(self):
+        warning = "the model was trained on 512 positions"
+        self.assertIn(warning, run("run", "-p", PERU, "--temp", "0", "--ctx", "513").stderr)
+        self.assertNotIn(warning, run("run", "-p", PERU, "--temp", "0", "--ctx", "512").stderr)
+
     def test_a_context_shift_goes_on_where_the_context_is_full(self):
         story = ("run", "-p", "Tell me a story", "--temp", "0", "--ctx", "32", "-n", "60", "--json")
         full, shifted = json.loads(run(*story).stdout), json.loads(run(*story, "--context-shift").stdout)
