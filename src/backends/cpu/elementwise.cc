@@ -36,8 +36,10 @@ constexpr std::string_view kBinaryNames[] = {
 };
 
 // The place of the first zero divisor, for the message.
-[[noreturn]] void report_zero_divisor(std::string_view name, const Argument& b) {
-  if (b.is_scalar()) fail(ErrorKind::DivisionByZero, name, "integer division by the number 0");
+[[noreturn]] void report_zero_divisor(std::string_view name, const Argument& a, const Argument& b) {
+  if (b.is_scalar())
+    fail(ErrorKind::DivisionByZero, name, "integer division of ", a.operand.layout->shape(), " ",
+         dtype_name(a.operand.dtype), " by the number 0");
   const Layout& layout = *b.operand.layout;
   const Nest<1> nest({&layout});
   const size_t bytes = dtype_bytes(b.operand.dtype, 1);
@@ -89,7 +91,7 @@ void CpuBackend::binary(BinaryOp op, const Argument& a, const Argument& b, const
     if (const int64_t n = loop(in[0], in[1], y, count, past_caches); n != 0)
       broken.fetch_add(n, std::memory_order_relaxed);
   });
-  if (broken.load() != 0) report_zero_divisor(kBinaryNames[static_cast<size_t>(op)], b);
+  if (broken.load() != 0) report_zero_divisor(kBinaryNames[static_cast<size_t>(op)], a, b);
 }
 
 void CpuBackend::compare(CompareOp op, const Argument& a, const Argument& b, const Target& out) {
