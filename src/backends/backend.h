@@ -127,6 +127,9 @@ class Backend {
   virtual void arg_reduce(ArgReduceOp op, const Operand& x, uint32_t axes, const Target& out) = 0;
   /// Over the last `trailing` axes taken together.
   virtual void softmax(const Operand& x, int trailing, bool log, const Target& out) = 0;
+  /// Over the middle axis of x and out, which are dense and of rank 3. False where the backend does not do
+  /// this: then that axis is to be turned to the end.
+  virtual bool softmax_across(const Operand& x, bool log, const Target& out) = 0;
   /// Over the last axes that `weight` has; weight and bias are dense, bias.storage may be null.
   virtual void norm(NormKind kind, const Operand& x, const Operand& weight, const Operand& bias, double eps,
                     const Target& out) = 0;

@@ -15,9 +15,30 @@ std::array<int, kMaxRank> with_last(uint32_t mask, int rank) {
   return order;
 }
 
+// The result where the axes of the mask are neighbours before others and the backend can leave them there,
+// else an undefined tensor.
+Tensor softmax_across(const Tensor& x, uint32_t mask, bool log) {
+  if (mask == 0 || !x.is_contiguous() || x.elem_count() == 0) return {};
+  int64_t sizes[3] = {1, 1, 1};
+  size_t part = 0;
+  for (int axis = 0; axis < x.rank(); ++axis) {
+    if ((((mask >> axis) & 1u) != 0) != (part == 1)) ++part;
+    if (part > 2) return {};
+    sizes[part] *= x.dim(axis);
+  }
+  if (part < 2) return {};
+  Tensor out = ops::empty_on(x, x.shape(), x.dtype());
+  const Shape shape(sizes);
+  if (!ops::backend_of(x).softmax_across(ops::operand(x.reshape(shape)), log,
+                                         ops::target(out.reshape(shape))))
+    return {};
+  return out;
+}
+
 Tensor softmax_over(std::string_view name, const Tensor& x, const Axes& axes, bool log) {
   ops::check_dtype(name, x, ops::Accept::Float);
   const uint32_t mask = axes.mask(x.shape(), name);
+  if (const Tensor out = softmax_across(x, mask, log); out.defined()) return out;
   const auto rank = static_cast<size_t>(x.rank());
   const std::array<int, kMaxRank> order = with_last(mask, x.rank());
   std::array<int, kMaxRank> back{};

@@ -105,7 +105,7 @@ TEST(Softmax, ManyRows) {
     }
 }
 
-// Results past the caches are those of a few rows.
+// Results past the caches are those of a few rows or columns.
 TEST(RowBits, DoNotDependOnTheNumberOfRows) {
   for (DType dtype : {DType::F32, DType::BF16, DType::F16})
     for (int64_t n : {500, 512, 1001, 5003}) {
@@ -120,13 +120,45 @@ TEST(RowBits, DoNotDependOnTheNumberOfRows) {
       expect_repeats(x.log_softmax(-1), some.log_softmax(-1));
       expect_repeats(x.rms_norm(w), some.rms_norm(w));
       expect_repeats(x.layer_norm(w, w), some.layer_norm(w, w));
+      const Tensor columns = some.t().contiguous().reshape({1, n, 7}).repeat({1, 1, 10});
+      EXPECT_EQ(columns.repeat({rows / 70, 1, 1}).softmax(1).to_bytes(),
+                columns.softmax(1).repeat({rows / 70, 1, 1}).to_bytes())
+          << dtype_name(dtype) << " " << n;
     }
+}
+
+// Columns stay where they are if the backend can; their bits are those of rows.
+TEST(Softmax, ColumnsHaveTheBitsOfRows) {
+  const auto expect_rows = [](const Tensor& x) {
+    const Tensor rows = x.transpose(1, 2).contiguous();
+    EXPECT_EQ(x.softmax(1).to_bytes(), rows.softmax(-1).transpose(1, 2).to_bytes())
+        << dtype_name(x.dtype()) << " " << x.shape().to_string();
+    EXPECT_EQ(x.log_softmax(1).to_bytes(), rows.log_softmax(-1).transpose(1, 2).to_bytes())
+        << dtype_name(x.dtype()) << " " << x.shape().to_string();
+  };
+  for (DType dtype : floats()) {
+    for (int64_t n : {1, 2, 63, 64, 65, 130, 513})
+      for (int64_t inner : {1, 15, 16, 17, 64, 65, 100, 128})
+        expect_rows(random_tensor({2, n, inner}, dtype, static_cast<uint32_t>(n + inner)));
+    for (const Shape& tall : {Shape{1, 5000, 128}, Shape{3, 2500, 20}})
+      expect_rows(random_tensor(tall, dtype, 3));
+    std::vector<double> values(static_cast<size_t>(2 * 70 * 64));
+    for (size_t c = 0; c < 64; ++c)
+      values[c + 64 * c] = std::vector<double>{HUGE_VAL, -HUGE_VAL, double(NAN), -double(NAN), 7}[c % 5];
+    const std::vector<double> got = test::tensor_of(values, {2, 70, 64}, dtype).softmax(1).to_doubles();
+    for (size_t i = 0; i < got.size(); ++i) {
+      const size_t c = i % 64;
+      EXPECT_EQ(std::isnan(got[i]),
+                i < 70 * 64 && c % 5 != 1 && c % 5 != 4 && !(dtype == DType::F8E4M3 && c % 5 == 0))
+          << dtype_name(dtype) << " " << i;
+    }
+  }
 }
 
 TEST(Softmax, AnyAxes) {
   const Tensor x = random_tensor({4, 5, 6, 7}, DType::F32, 9);
   for (const std::vector<int>& axes :
-       std::vector<std::vector<int>>{{0}, {1}, {2}, {0, 2}, {1, 3}, {0, 1, 2, 3}, {3, 1}}) {
+       std::vector<std::vector<int>>{{0}, {1}, {2}, {0, 1}, {1, 2}, {0, 2}, {1, 3}, {0, 1, 2, 3}, {3, 1}}) {
     const Tensor got = x.softmax(Axes(std::span<const int>(axes)));
     ASSERT_EQ(got.shape(), x.shape());
     // The same numbers as rows: reduced axes last.

@@ -41,6 +41,7 @@ class CpuBackend final : public Backend {
 
   // softmax.cc
   void softmax(const Operand& x, int trailing, bool log, const Target& out) override;
+  bool softmax_across(const Operand& x, bool log, const Target& out) override;
   void norm(NormKind kind, const Operand& x, const Operand& weight, const Operand& bias, double eps,
             const Target& out) override;
   void cumsum(const Operand& x, int axis, const Target& out) override;

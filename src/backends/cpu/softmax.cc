@@ -5,6 +5,7 @@
 #include "backends/cpu/chunks.h"
 #include "backends/cpu/kernels/rows.h"
 #include "backends/cpu/kernels/running_sum.h"
+#include "backends/cpu/kernels/softmax_columns.h"
 #include "backends/cpu/scratch.h"
 
 namespace beeswax::cpu {
@@ -67,6 +68,35 @@ void CpuBackend::softmax(const Operand& x, int trailing, bool log, const Target&
   for (int axis = x.layout->rank() - trailing; axis < x.layout->rank(); ++axis) n *= x.layout->dim(axis);
   const RowLoops& loops = loops_of(x.dtype);
   for_rows(x, n, out, log ? loops.log_softmax : loops.softmax, {});
+}
+
+bool CpuBackend::softmax_across(const Operand& x, bool log, const Target& out) {
+  constexpr int64_t kFewColumns = 16;
+  const Shape& shape = x.layout->shape();
+  const int64_t outer = shape[0], n = shape[1], inner = shape[2];
+  const auto loop = softmax_columns_kernels().loops[static_cast<size_t>(x.dtype)][log ? 1 : 0];
+  const auto bytes = static_cast<int64_t>(dtype_bytes(x.dtype, 1));
+  const auto compute_bytes = static_cast<int64_t>(dtype_bytes(compute_dtype(x.dtype), 1));
+  const int64_t threads = ThreadPool::global().threads();
+  const int64_t width =
+      softmax_columns_width(n, outer < threads ? (inner + threads - 1) / threads : inner, compute_bytes);
+  if (loop == nullptr || inner < kFewColumns || width == 0) return false;
+  const bool past = beyond_caches(static_cast<size_t>(shape.elem_count() * bytes)) &&
+                    inner * bytes % 64 == 0 && reinterpret_cast<uintptr_t>(out.data()) % 64 == 0;
+  const int64_t strips = (inner + width - 1) / width;
+  const auto begin_of = [&](int64_t strip) {
+    return (strip / strips * n * inner + strip % strips * width) * bytes;
+  };
+  const int64_t share = std::max<int64_t>(1, outer * strips / (8 * threads));
+  parallel_ranges(outer * strips, share, [&](int64_t first, int64_t last) {
+    const Scratch<std::byte> scratch(softmax_columns_scratch(n, width) * compute_bytes);
+    for (int64_t strip = first; strip < last; ++strip)
+      loop({x.data() + begin_of(strip), n, std::min(width, inner - strip % strips * width), inner,
+            out.data() + begin_of(strip), past, x.data() + begin_of(std::min(strip + 1, last - 1)),
+            scratch.data(), width});
+    if (past) copy_kernels().fence();
+  });
+  return true;
 }
 
 void CpuBackend::norm(NormKind kind, const Operand& x, const Operand& weight, const Operand& bias, double eps,

@@ -36,6 +36,7 @@ class GpuBackend final : public Backend {
   void reduce(ReduceOp op, const Operand& x, uint32_t axes, const Target& out) override;
   void arg_reduce(ArgReduceOp op, const Operand& x, uint32_t axes, const Target& out) override;
   void softmax(const Operand& x, int trailing, bool log, const Target& out) override;
+  bool softmax_across(const Operand&, bool, const Target&) override { return false; }
   void norm(NormKind kind, const Operand& x, const Operand& weight, const Operand& bias, double eps,
             const Target& out) override;
   void cumsum(const Operand& x, int axis, const Target& out) override;

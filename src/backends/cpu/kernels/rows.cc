@@ -2,6 +2,7 @@
 #include "backends/cpu/kernels/rows.h"
 
 #include "backends/cpu/kernels/lines.h"
+#include "backends/cpu/kernels/softmax_terms.h"
 #include "backends/cpu/kernels/tree.h"
 #include "core/math/math.h"
 
@@ -112,18 +113,6 @@ BW_FN void keep(A* to, Register<A> v) {
   __builtin_memcpy(to, &v, sizeof(v));
 }
 
-/// The terms of a softmax in S: 2^kScaledExp e^x for x <= 0.
-template <class S, class A = Compute<S>>
-BW_FN Register<A> terms(Register<A> x) {
-  return each<A>(larger<A>(Register<A>{} + m::kLeastScaledExp<A>, x), [](A v) __attribute__((always_inline)) {
-    if constexpr (kNarrow<S>) {
-      return m::scaled_exp_short(v);
-    } else {
-      return m::scaled_exp(v);
-    }
-  });
-}
-
 // Terms are written late, from where they are kept; logarithms read their elements once more, and so only
 // where those are still there.
 template <class S, bool kLog>
@@ -150,7 +139,7 @@ void softmax(const RowArgs& args) {
               },
               before);
           tops[r] = top;
-          scales[r] = kLog ? m::log(sum * (A(1) / m::scaled_exp_unit<A>())) : A(1) / sum;
+          scales[r] = softmax_scale<kLog>(sum);
         }
       },
       [&](const Block& block, int64_t r, int64_t begin, int64_t count,
