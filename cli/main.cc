@@ -4,6 +4,7 @@
 #include <cstdio>
 #include <exception>
 #include <new>
+#include <string>
 
 #include "beeswax/error.h"
 #include "beeswax/version.h"
@@ -47,6 +48,14 @@ int main(int argc, char** argv) {
       throw beeswax::Error(beeswax::ErrorKind::Io, "print", "standard output cannot be written");
     return 0;
   } catch (const CLI::ParseError& error) {
+    // CLI11 would only say that a command is missing.
+    if (argc > 1 && *argv[1] != '-' && app.get_subcommands().empty() && error.get_exit_code() != 0) {
+      std::string known;
+      for (const CLI::App* command : app.get_subcommands(nullptr)) known += " " + command->get_name();
+      std::fprintf(stderr, "beeswax: no command '%s'; the commands are:%s\n",
+                   beeswax::cli::shown(argv[1]).c_str(), known.c_str());
+      return 2;
+    }
     return app.exit(error) == 0 ? 0 : 2;
   } catch (const beeswax::Error& error) {
     std::fprintf(stderr, "beeswax: %s\n  (%.*s: %.*s)\n", beeswax::cli::shown(error.what(), true).c_str(),
