@@ -44,12 +44,14 @@ std::string read_all(std::istream& in) {
 
 std::string prompt_of(const RunOptions& options) {
   if (!options.prompt_file.empty()) {
+    const Error unreadable(ErrorKind::Io, "run", options.prompt_file + " cannot be read");
+    std::ifstream in(options.prompt_file, std::ios::binary);
+    if (!in) throw unreadable;
     try {
-      std::ifstream in(options.prompt_file, std::ios::binary);
-      if (in) return read_all(in);
-    } catch (const std::ios::failure&) {  // a folder opens, and fails when it is read
+      return read_all(in);
+    } catch (const std::ios::failure&) {
+      throw unreadable;  // a folder opens, and fails when it is read
     }
-    throw Error(ErrorKind::Io, "run", options.prompt_file + " cannot be read");
   }
   if (options.prompt.empty() && !os::is_terminal(os::Stream::Input)) return read_all(std::cin);
   return options.prompt;
