@@ -140,7 +140,13 @@ Generated generate(const models::Model& model, const text::Tokenizer& tokenizer,
   auto start = Clock::now();
   const int64_t before = past.length();
   std::optional<Tensor> logits = run_prompt(model, prompt, past, options.batch, go_on);
-  std::vector<float> values = logits ? logits->to_vec<float>() : std::vector<float>();
+  // Tables of embeddings are often longer than the vocabulary; what lies behind it is no token.
+  const auto values_of = [&](const Tensor& all_values) {
+    std::vector<float> some = all_values.to_vec<float>();
+    some.resize(std::min(some.size(), static_cast<size_t>(tokenizer.vocabulary().size())));
+    return some;
+  };
+  std::vector<float> values = logits ? values_of(*logits) : std::vector<float>();
   out.prompt_tokens = past.length() - before;
   out.prefill_seconds = seconds_since(start);
   start = Clock::now();
@@ -177,7 +183,7 @@ Generated generate(const models::Model& model, const text::Tokenizer& tokenizer,
                   : model.forward(std::span(&id, 1), past);
     out.shifts += full ? 1 : 0;
     if (!logits) continue;
-    values = logits->to_vec<float>();
+    values = values_of(*logits);
     ++out.decoded;
   }
   out.decode_seconds = seconds_since(start);

@@ -100,6 +100,14 @@ class Folders(unittest.TestCase):
         self.assertEqual(json.loads(run(*command).stdout)["stop_reason"], "length")
         self.assertTrue(json.loads(run("inspect", self.folder, "--json").stdout)["runs"])
 
+    def test_only_tokens_are_drawn(self):
+        self.write_config(eos_token_id=None)
+        self.write_tokenizer("abdefgh")  # of 16 rows, all equally likely
+        out = json.loads(run("run", self.folder, "-p", "bad", "-n", "30", "--temp", "1", "--top-k", "0", "--top-p", "1",
+                             "--min-p", "0", "--seed", "3", "--json").stdout)
+        self.assertGreater(len(set(out["ids"])), 3)
+        self.assertTrue(all(0 <= token < 7 for token in out["ids"]))
+
     def test_quantize(self):
         out = os.path.join(self.temporary.name, "out.gguf")
         done = run("quantize", self.folder, out, "--type", "q8_0")
