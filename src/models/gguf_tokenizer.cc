@@ -135,24 +135,10 @@ std::unique_ptr<text::Tokenizer> load_json(const io::GgufFile& file) {
            ", not ids of tokens");
     roles.stop.assign(ids->begin(), ids->end());
   }
-  auto tokenizer = parse_tokenizer_json(file.get_string(kTokenizerJson), file.name(), roles);
-  check_vocabulary(file, tokenizer->vocabulary());
-  return tokenizer;
+  return parse_tokenizer_json(file.get_string(kTokenizerJson), file.name(), roles);
 }
 
-}  // namespace
-
-// Tables of embeddings are often longer than the vocabulary, but ids without a row could not be run.
-void check_vocabulary(const io::GgufFile& file, const text::Vocabulary& vocabulary) {
-  const io::GgufTensor* embedding = file.find_tensor("token_embd.weight");
-  if (embedding != nullptr && embedding->shape.rank() > 0 && vocabulary.size() > embedding->shape[0])
-    fail(ErrorKind::Format, "load", file.name(), ": tokenizer.json has ", vocabulary.size(),
-         " tokens, but the model has ", embedding->shape[0]);
-}
-
-std::unique_ptr<text::Tokenizer> load_tokenizer(const io::GgufFile& file) {
-  if (file.find("tokenizer.ggml.model") == nullptr && file.find(kTokenizerJson) != nullptr)
-    return load_json(file);
+std::unique_ptr<text::Tokenizer> load_ggml(const io::GgufFile& file) {
   const std::string model = file.get_string("tokenizer.ggml.model");
   if (model != "llama" && model != "gpt2" && model != "bert")
     fail(ErrorKind::Unsupported, "load", file.name(), " has a tokenizer of kind '", model,
@@ -166,6 +152,26 @@ std::unique_ptr<text::Tokenizer> load_tokenizer(const io::GgufFile& file) {
   const std::string pre = file.get_string("tokenizer.ggml.pre", "default");
   return std::make_unique<text::BpeTokenizer>(std::move(vocabulary), read_merges(file),
                                               text::PreTokenizer::named(pre), is_llama3(pre));
+}
+
+}  // namespace
+
+void check_vocabulary(const io::GgufFile& file, const text::Vocabulary& vocabulary) {
+  const io::GgufTensor* embedding = file.find_tensor("token_embd.weight");
+  if (embedding == nullptr || embedding->shape.rank() == 0) return;
+  for (int64_t id = embedding->shape[0]; id < vocabulary.size(); ++id) {
+    const text::PieceKind kind = vocabulary.piece(static_cast<int32_t>(id)).kind;
+    if (kind != text::PieceKind::Control && kind != text::PieceKind::Unused)
+      fail(ErrorKind::Format, "load", file.name(), ": the vocabulary has ", vocabulary.size(),
+           " tokens, but the model has ", embedding->shape[0]);
+  }
+}
+
+std::unique_ptr<text::Tokenizer> load_tokenizer(const io::GgufFile& file) {
+  const bool json = file.find("tokenizer.ggml.model") == nullptr && file.find(kTokenizerJson) != nullptr;
+  auto tokenizer = json ? load_json(file) : load_ggml(file);
+  check_vocabulary(file, tokenizer->vocabulary());
+  return tokenizer;
 }
 
 }  // namespace beeswax::models

@@ -78,13 +78,13 @@ class Folders(unittest.TestCase):
         os.remove(os.path.join(self.folder, "config.json"))
         refused(6, "config.json")
 
-    def write_tokenizer(self, tokens):
+    def write_tokenizer(self, tokens, added=()):
         level = {"type": "ByteLevel", "add_prefix_space": False, "trim_offsets": True, "use_regex": True}
         model = {"type": "BPE", "dropout": None, "unk_token": None, "continuing_subword_prefix": None,
                  "end_of_word_suffix": None, "fuse_unk": False, "byte_fallback": False, "ignore_merges": False,
                  "vocab": {token: i for i, token in enumerate(tokens)}, "merges": []}
         with open(os.path.join(self.folder, "tokenizer.json"), "w", encoding="utf-8") as file:
-            json.dump({"version": "1.0", "truncation": None, "padding": None, "added_tokens": [], "normalizer": None,
+            json.dump({"version": "1.0", "truncation": None, "padding": None, "added_tokens": list(added), "normalizer": None,
                        "pre_tokenizer": level, "post_processor": None, "decoder": level, "model": model}, file)
 
     def test_run(self):
@@ -107,6 +107,14 @@ class Folders(unittest.TestCase):
                              "--min-p", "0", "--seed", "3", "--json").stdout)
         self.assertGreater(len(set(out["ids"])), 3)
         self.assertTrue(all(0 <= token < 7 for token in out["ids"]))
+
+    def test_control_tokens_need_no_row(self):
+        self.write_tokenizer("abcdefghijklmnop", added=[{"id": 16, "content": "<image>", "special": True}])
+        command = ["run", self.folder, "-p", "a<image>", "-n", "3", "--temp", "0"]
+        self.assertEqual(run(*command).stdout, "aaa\n")
+        done = run(*command, "--special")
+        self.assertEqual(done.returncode, 2)
+        self.assertIn("there is no token 16; ids go from 0 to 15", done.stderr)
 
     def test_quantize(self):
         out = os.path.join(self.temporary.name, "out.gguf")
@@ -144,7 +152,7 @@ class Folders(unittest.TestCase):
         self.write_tokenizer("abcdefghijklmnopq")
         done = run("run", self.folder, "-p", "a")
         self.assertEqual(done.returncode, 7)
-        self.assertIn("tokenizer.json has 17 tokens, but the model has 16", done.stderr)
+        self.assertIn("the vocabulary has 17 tokens, but the model has 16", done.stderr)
         self.write_config(eos_token_id="</s>")
         done = run("run", self.folder, "-p", "a")
         self.assertEqual(done.returncode, 7)

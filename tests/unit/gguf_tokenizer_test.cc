@@ -102,6 +102,14 @@ TEST(GgufTokenizerJson, IdsAndRoles) {
   const std::vector<float> rows(2);
   small.add_tensor("token_embd.weight", 0, {2, 1}, std::as_bytes(std::span(rows)));
   EXPECT_ERROR(load(small), Format, "but the model has 2");
+  // Tokens of tokenizer.ggml.* need rows as well.
+  io::GgufWriter ggml;
+  ggml.set_string("tokenizer.ggml.model", "llama");
+  ggml.set_strings("tokenizer.ggml.tokens", std::vector<std::string>{"<unk>", "b", "c"});
+  ggml.set_i32s("tokenizer.ggml.token_type", std::vector<int32_t>{2, 1, 1});
+  ggml.set_u32("tokenizer.ggml.unknown_token_id", 0);
+  ggml.add_tensor("token_embd.weight", 0, {2, 1}, std::as_bytes(std::span(rows)));
+  EXPECT_ERROR(load(ggml), Format, "the vocabulary has 3 tokens, but the model has 2");
   io::GgufWriter bad;
   bad.set_string("tokenizer.huggingface.json", "{");
   EXPECT_ERROR(load(bad), Format, "bert.gguf is not JSON");
