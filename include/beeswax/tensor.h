@@ -139,7 +139,7 @@ class BW_API Tensor {
   uint64_t version() const;
   /// "[2, 3] f32 cpu"
   std::string describe() const;
-  /// NumPy's rendering of the values, with the dtype after them where it is not f32.
+  /// NumPy's rendering of the values: what str() of an array of them prints.
   std::string to_string() const;
 
   // --- To the host ----------------------------------------------------------------------------------------
