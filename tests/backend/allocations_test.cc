@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // A call takes one block of memory from the device's pool and nothing from the heap: this program counts what
 // the heap hands out once the pools are warm. (Convolution, upsampling and sums by ids list their taps and
-// ids: a few blocks.) CPU only: drivers of GPUs take what they like.
+// ids: a few blocks.)
+// CPU only: drivers of GPUs take what they like.
 #include <gtest/gtest.h>
 
 #include <atomic>
