@@ -53,7 +53,7 @@ EMU_FN void find_places(Wave& w, const Op* op, uint32_t bytes, Access access, Pl
     for (unsigned h = 0; h < w.lanes; h += 32) {
       const uint32_t* low = v + h;
       uint64_t* to = p.at + h;
-#pragma GCC ivdep
+      EMU_INDEPENDENT
       for (unsigned i = 0; i < 32; ++i) to[i] = base + low[i];
     }
   } else {
@@ -61,7 +61,7 @@ EMU_FN void find_places(Wave& w, const Op* op, uint32_t bytes, Access access, Pl
     for (unsigned h = 0; h < w.lanes; h += 32) {
       const uint32_t *low = v + h, *high = low + w.lanes;
       uint64_t* to = p.at + h;
-#pragma GCC ivdep
+      EMU_INDEPENDENT
       for (unsigned i = 0; i < 32; ++i) to[i] = (uint64_t(high[i]) << 32 | low[i]) + add;
     }
   }

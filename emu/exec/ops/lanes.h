@@ -15,6 +15,14 @@
 
 #define EMU_FN [[gnu::always_inline]] static inline
 
+// Before a loop whose steps do not depend on each other through memory. (clang compares the addresses when it
+// runs.)
+#if defined(__clang__)
+#define EMU_INDEPENDENT
+#else
+#define EMU_INDEPENDENT _Pragma("GCC ivdep")
+#endif
+
 namespace emu::exec {
 namespace EMU_ISA {
 namespace {
@@ -183,9 +191,10 @@ struct NoScope {
 /// 32 lanes of results -> the registers of those that are enabled.
 [[gnu::noinline, maybe_unused]] void write_enabled(uint32_t* d, unsigned lanes, size_t words,
                                                    const uint32_t* out, uint32_t enabled) {
-  for (size_t word = 0; word < words; ++word, d += lanes, out += 32)
-#pragma GCC ivdep
+  for (size_t word = 0; word < words; ++word, d += lanes, out += 32) {
+    EMU_INDEPENDENT
     for (unsigned i = 0; i < 32; ++i) d[i] = enabled >> i & 1 ? out[i] : d[i];
+  }
 }
 
 /// omod and clamp on 32 lanes of results, SDWA's destination, rounding to 16 bits; then the enabled lanes are
@@ -360,7 +369,7 @@ EMU_FN const Op* run_lanes(Wave& w, const Op* op, std::index_sequence<I...>) {
       uint32_t* d = direct ? registers : tmp[sizeof...(A)];
       uint32_t* dh = direct ? d + w.lanes : d + 32;
       uint32_t bits = 0;
-#pragma GCC ivdep
+      EMU_INDEPENDENT
       for (unsigned i = 0; i < 32; ++i) {
         const R result = F(lane<A>(rows[I], i, mode)...);
         T value;

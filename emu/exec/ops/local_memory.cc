@@ -20,7 +20,7 @@ EMU_FN void find_places(Wave& w, const Op* op, uint32_t add, uint32_t bytes, Acc
     const uint32_t* from = v + h;
     uint32_t* to = p.at + h;
     uint32_t highest = 0;
-#pragma GCC ivdep
+    EMU_INDEPENDENT
     for (unsigned i = 0; i < 32; ++i) {
       const uint32_t offset = from[i] + add;
       to[i] = offset;
