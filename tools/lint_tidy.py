@@ -19,7 +19,8 @@ import sys
 
 ROOT = os.path.normpath(os.path.join(os.path.dirname(os.path.abspath(__file__)), ".."))
 TIDY = "clang-tidy-19"
-# The compile commands are g++'s; these are what cmake/flags.cmake gives clang.
+# The compile commands are g++'s: what clang does not know, and what cmake/flags.cmake gives clang.
+GCC_ONLY = ("-fvect-cost-model=", "--param=")
 CLANG_ONLY = ("-Wno-unknown-warning-option", "-Wno-bitwise-instead-of-logical", "-Wno-bitwise-conditional-parentheses",
               "-Wno-deprecated-declarations")
 
@@ -83,7 +84,7 @@ def changed_files():
     return {name for name in names if name}
 
 
-def look(source, folder, command, build, base, memory, wanted):
+def look(source, folder, command, base, memory, wanted):
     """(source, its state or None when not looked at, complaint)."""
     paths = reads(source, folder, command)
     if paths is None:
@@ -93,10 +94,8 @@ def look(source, folder, command, build, base, memory, wanted):
     state = state_of(base + " ".join(command).encode(), paths)
     if memory.get(source) == state:
         return source, state, ""
-    run = subprocess.run([TIDY, "--quiet", "-p", os.path.relpath(build, ROOT), *("--extra-arg=" + flag for flag in CLANG_ONLY),
-                          source] if "kernels/" not in source else
-                         [TIDY, "--quiet", source, "--", *without_output(command)[1:], *CLANG_ONLY],
-                         cwd=ROOT, capture_output=True, text=True)
+    flags = [flag for flag in without_output(command)[1:] if not flag.startswith(GCC_ONLY)]
+    run = subprocess.run([TIDY, "--quiet", source, "--", *flags, *CLANG_ONLY], cwd=ROOT, capture_output=True, text=True)
     if run.returncode != 0:
         return source, None, run.stdout + run.stderr
     return source, state, ""
@@ -123,7 +122,7 @@ def main():
         wanted = None
     failed = []
     with concurrent.futures.ThreadPoolExecutor(args.jobs) as pool:
-        tasks = [pool.submit(look, source, *where, args.build, base, memory, wanted) for source, where in sorted(found.items())]
+        tasks = [pool.submit(look, source, *where, base, memory, wanted) for source, where in sorted(found.items())]
         for number, task in enumerate(concurrent.futures.as_completed(tasks), 1):
             source, state, complaint = task.result()
             memory.pop(source, None)

@@ -71,9 +71,9 @@ GpuCase product(DType dtype, int64_t m, int64_t n, int64_t k) {
 }
 
 GpuCase quantized(QuantType type, int64_t m, int64_t n, int64_t k) {
-  const double weight =
-      static_cast<double>(n * k / quant_traits(type).block_elements * quant_traits(type).block_bytes);
-  return {join_text("quantized ", quant_name(type), " ", m, "x", n, "x", k), weight,
+  const int64_t blocks = n * k / quant_traits(type).block_elements;
+  return {join_text("quantized ", quant_name(type), " ", m, "x", n, "x", k),
+          static_cast<double>(blocks * quant_traits(type).block_bytes),
           2 * static_cast<double>(m) * static_cast<double>(n) * static_cast<double>(k),
           [=](const Device& device) -> Body {
             // One quantized row, repeated: blocks like any other.

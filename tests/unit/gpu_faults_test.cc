@@ -23,7 +23,7 @@ void small_program(const Device& device) {
 class GpuFaults : public testing::TestWithParam<FakeGpu> {};
 
 TEST_P(GpuFaults, ASmallProgramLeavesNothing) {
-  run_apart([this] {
+  run_apart([] {
     fake::Control& control = GetParam().control();
     small_program(GetParam().device());
     EXPECT_GE(control.launches, 3);
@@ -39,7 +39,7 @@ TEST_P(GpuFaults, ALostDeviceStaysLost) {
     set_fault(control, "", n, 719, true);
     for (int run = 0; run < 2; ++run) {
       ErrorKind kind{};
-      const std::string text = failure_of([this] { small_program(GetParam().device()); }, &kind);
+      const std::string text = failure_of([] { small_program(GetParam().device()); }, &kind);
       if (control.failed[0] == 0) return;
       if (text.empty()) {
         EXPECT_TRUE(run == 0 && may_pass(control.failed, 719))
@@ -54,7 +54,7 @@ TEST_P(GpuFaults, ALostDeviceStaysLost) {
 }
 
 TEST_P(GpuFaults, MessagesNameTheKernelAndSayWhatToDo) {
-  run_apart([this] {
+  run_apart([] {
     fake::Control& control = GetParam().control();
     const Device device = GetParam().device();
     const bool cuda = GetParam().name == "cuda:0";
@@ -73,7 +73,7 @@ TEST_P(GpuFaults, MessagesNameTheKernelAndSayWhatToDo) {
 }
 
 TEST_P(GpuFaults, KeptMemoryIsGivenBackBeforeMemoryIsOut) {
-  run_apart([this] {
+  run_apart([] {
     fake::Control& control = GetParam().control();
     const Device device = GetParam().device();
     gpu::Pool& pool = gpu::Gpu::of(device).pool();
@@ -94,7 +94,7 @@ TEST_P(GpuFaults, KeptMemoryIsGivenBackBeforeMemoryIsOut) {
 }
 
 TEST_P(GpuFaults, ACompiledProgramThatFailsIsUnloaded) {
-  run_apart([this] {
+  run_apart([] {
     fake::Control& control = GetParam().control();
     const Device device = GetParam().device();
     ::setenv("BEESWAX_CODE_CACHE", (testing::TempDir() + "gpu_faults_code").c_str(), 1);
