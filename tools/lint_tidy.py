@@ -109,8 +109,10 @@ def main():
     parser.add_argument("files", nargs="*")
     args = parser.parse_args()
     found = commands(args.build)
-    with open(os.path.join(ROOT, ".clang-tidy"), "rb") as file:
-        base = file.read() + subprocess.run([TIDY, "--version"], capture_output=True, check=True).stdout
+    base = subprocess.run([TIDY, "--version"], capture_output=True, check=True).stdout
+    for path in (".clang-tidy", "emu/.clang-tidy", "emu/hip/.clang-tidy"):
+        with open(os.path.join(ROOT, path), "rb") as file:
+            base += file.read()
     memory_file = os.path.join(args.build, "lint", "tidy.json")
     try:
         with open(memory_file, encoding="utf-8") as file:

@@ -304,7 +304,7 @@ class Binder {
   bool immediate() {
     op_.imm = op_.raw[0] & 0xffff;
     if (row_->flags & kStore) {  // s_setreg_b32 hwreg(..), s0
-      Operand ignored, source;
+      Operand source;
       ++next_;
       if (!take(source) || !put(source, Type::U32, op_.src[0])) return false;
       op_.sources = 1;

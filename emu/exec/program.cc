@@ -102,7 +102,7 @@ class Decoder {
     }
     Op stop{};
     stop.run = unknown_instruction;
-    p_.texts_.push_back("(end of the code)");
+    p_.texts_.emplace_back("(end of the code)");
     place(stop, uint32_t(p_.code_.size()));
     for (Op& op : p_.ops_) {
       if (op.row == nullptr || op.row->form != Form::Branch) continue;

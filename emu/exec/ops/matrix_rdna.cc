@@ -89,19 +89,17 @@ const Op* wmma(Wave& w, const Op* op) {
         for (T& x : sum[m]) x = -x;
     }
   }
-  if (kInteger && (op->flags & kClamp)) {
-    if constexpr (kInteger) {
-      for (unsigned m = 0; m < 16; ++m)
-        for (unsigned n = 0; n < 16; ++n) {
-          int64_t total = sum[m][n];
-          for (unsigned k = 0; k < Depth; ++k) total += a[k][m] * b[k][n];
-          sum[m][n] = total > 2147483647      ? 2147483647
-                      : total < -2147483648LL ? int32_t(-2147483647 - 1)
-                                              : int32_t(total);
-        }
-    }
-  } else {
-    add_products(a, b, sum);
+  const bool clamps = kInteger && (op->flags & kClamp) != 0;
+  if (!clamps) add_products(a, b, sum);
+  if constexpr (kInteger) {
+    for (unsigned m = 0; clamps && m < 16; ++m)
+      for (unsigned n = 0; n < 16; ++n) {
+        int64_t total = sum[m][n];
+        for (unsigned k = 0; k < Depth; ++k) total += a[k][m] * b[k][n];
+        sum[m][n] = total > 2147483647      ? 2147483647
+                    : total < -2147483648LL ? int32_t(-2147483647 - 1)
+                                            : int32_t(total);
+      }
   }
   for (unsigned m = 0; m < 16; ++m) {
     const Cell at = cell(m, 0, kShort, high, w);

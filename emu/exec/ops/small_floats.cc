@@ -119,6 +119,7 @@ constexpr Row row(const char* name, Handler run, Type dst, Type a, Type b = Type
   r.flags = uint16_t(flags);
   return r;
 }
+// The letters of the rows. NOLINTNEXTLINE(readability-identifier-naming)
 constexpr Type U = Type::U32, F = Type::F32, N = Type::None;
 
 constexpr Row kRows[] = {

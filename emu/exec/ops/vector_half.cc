@@ -10,7 +10,6 @@ namespace EMU_ISA {
 namespace {
 
 // Clamp and omod need a float result, so these go through Half; a NaN's payload survives the way.
-EMU_FN uint16_t bits_of(Half h) { return uint16_t(half_bits(h.f)); }
 EMU_FN Half half_of(uint16_t h) { return {half_value(h)}; }
 EMU_FN Half min_half(uint16_t a, uint16_t b, Mode m) { return half_of(smaller_half(a, b, m)); }
 EMU_FN Half max_half(uint16_t a, uint16_t b, Mode m) { return half_of(larger_half(a, b, m)); }

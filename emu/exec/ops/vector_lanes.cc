@@ -205,6 +205,7 @@ constexpr Row any(Row r) {
   r.form = Form::Lane;
   return r;
 }
+// The letter of the rows. NOLINTNEXTLINE(readability-identifier-naming)
 constexpr Type U = Type::U32;
 
 constexpr Row kRows[] = {
