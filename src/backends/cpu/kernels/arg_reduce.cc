@@ -32,6 +32,8 @@ struct KeyPlaces {
   using Places = Register<Place>;
   static constexpr int kWidth = kRegister / static_cast<int>(sizeof(Key));
   BW_FN Pack load(const T* x) { return ExtremeKeys<kLargest, T>::place_keys(x); }
+  /// What no element comes after: the first ones are not loaded twice, for the reason that extreme() gives.
+  BW_FN Pack start(const T*) { return Pack{} + worst_key<kLargest, Key>; }
   template <class V>
   BW_FN auto better(V a, V b) {
     if constexpr (kLargest) {
@@ -53,6 +55,7 @@ struct AnyPlaces {
   using Places = uint32_t;
   static constexpr int kWidth = 1;
   BW_FN A load(const T* x) { return static_cast<A>(*x); }
+  BW_FN A start(const T* x) { return load(x); }
   BW_FN bool better(A a, A b) { return Op::better(a, b); }
   BW_FN A best(A a, A b) { return Op::better(a, b) ? a : b; }
 };
@@ -72,9 +75,10 @@ __attribute__((noinline)) void scan(const typename Kind::Element* x, int64_t cou
                                     typename Kind::Place* place) {
   using Places = typename Kind::Places;
   constexpr int64_t n = Kind::kWidth;
-  typename Kind::Pack keys = Kind::load(x);
+  typename Kind::Pack keys = Kind::start(x);
   Places places{};
-  for (int64_t i = 1; i < count / n; ++i) {
+#pragma GCC unroll 1
+  for (int64_t i = 0; i < count / n; ++i) {
     const typename Kind::Pack other = Kind::load(x + i * n);
     const auto better = Kind::better(other, keys);
     keys = Kind::best(other, keys);
@@ -208,7 +212,6 @@ template <class Kind>
 void columns(const ArgColumnsArgs& args) {
   using Key = typename Kind::Key;
   using Place = typename Kind::Place;
-  constexpr int64_t kShortRow = 2048;  // bytes
   const auto* x = static_cast<const typename Kind::Element*>(args.x);
   Key* best = static_cast<Key*>(args.best);
   Place* at = static_cast<Place*>(args.scratch);
@@ -220,14 +223,9 @@ void columns(const ArgColumnsArgs& args) {
     __builtin_memcpy(best + c, &keys, static_cast<size_t>(left) * sizeof(Key));
   }
   for (int64_t c = 0; c < args.columns; ++c) at[c] = 0;
-  int64_t done;
-  if (args.columns * static_cast<int64_t>(sizeof(Key)) <= kShortRow) {
-    done = args.rows / 4 * 4;
-    take_rows<Kind, 4>(args, 0, done / 4, best, at);
-  } else {
-    done = args.rows / 8 * 8;
-    take_rows<Kind, 8>(args, 0, done / 8, best, at);
-  }
+  constexpr int kFew = 4;
+  const int64_t done = args.rows / kFew * kFew;
+  take_rows<Kind, kFew>(args, 0, done / kFew, best, at);
   take_rows<Kind, 1>(args, done, args.rows - done, best, at);
   for (int64_t c = 0; c < args.columns; ++c)
     args.at[c] = static_cast<uint32_t>(args.first) + static_cast<uint32_t>(at[c]);

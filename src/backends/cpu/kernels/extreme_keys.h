@@ -6,6 +6,7 @@
 #pragma once
 
 #include <cstdint>
+#include <limits>
 #include <type_traits>
 #include <utility>
 
@@ -77,6 +78,10 @@ BW_FN R better_keys(R a, R b) {
   }
 }
 
+/// The key that no other is worse than.
+template <bool kLargest, class Key>
+constexpr Key worst_key = kLargest ? std::numeric_limits<Key>::min() : std::numeric_limits<Key>::max();
+
 /// The lanes of a register turned by `By` places.
 template <int By, class R, int... I>
 BW_FN R turned(R v, std::integer_sequence<int, I...>) {
@@ -103,13 +108,18 @@ BW_FN T extreme(const T* x, int64_t count) {
     x = few;
     count = n;
   }
+  // One load that walks through all of memory: another one, for the first elements of each chunk, would make
+  // steps as long as chunks, which keep the processor from foreseeing the others.
   Register<Key> best[4];
-  best[0] = best[1] = best[2] = best[3] = Keys::keys(x);
-  int64_t i = n;
+  for (int u = 0; u < 4; ++u) best[u] = Register<Key>{} + worst_key<kLargest, Key>;
+  int64_t i = 0;
+#pragma GCC unroll 1
   for (; i + 4 * n <= count; i += 4 * n)
     for (int u = 0; u < 4; ++u) best[u] = better_keys<kLargest>(best[u], Keys::keys(x + i + u * n));
-  for (; i + n <= count; i += n) best[0] = better_keys<kLargest>(best[0], Keys::keys(x + i));
-  best[1] = better_keys<kLargest>(best[1], Keys::keys(x + count - n));  // the rest, and some again
+  if (i < count) {
+    for (; i + n <= count; i += n) best[0] = better_keys<kLargest>(best[0], Keys::keys(x + i));
+    best[1] = better_keys<kLargest>(best[1], Keys::keys(x + count - n));  // the rest, and some again
+  }
   best[0] =
       better_keys<kLargest>(better_keys<kLargest>(best[0], best[1]), better_keys<kLargest>(best[2], best[3]));
   return Keys::number(best_lane<kLargest, n / 2, Key>(best[0])[0]);

@@ -154,7 +154,6 @@ class ColumnChunk {
  public:
   using Element = typename Kind::Element;
   using Sum = typename Kind::Sum;
-  static constexpr int64_t kShortRow = 2048;  // bytes
 
   explicit ColumnChunk(const ColumnsArgs& args)
       : args_(args),
@@ -194,16 +193,16 @@ class ColumnChunk {
     join_lanes<Kind>(groups_, kGroups, args_.columns, groups_);
   }
 
-  // One row of results, streams that run on over all rows.
+  // One row of results from half as many streams, which run on over all rows; with more they are slower.
   void any_order() const {
-    const int64_t streams = args_.columns * args_.bytes <= kShortRow ? kStreams / 2 : kStreams;
-    const int64_t steps = args_.rows / streams;
+    constexpr int64_t kFew = kStreams / 2;
+    const int64_t steps = args_.rows / kFew;
     for (int64_t step = 0; step < steps; ++step) {
-      const char* x[kStreams] = {};
-      for (int64_t s = 0; s < streams; ++s) x[s] = row_at(step + s * steps);
-      take_rows(x, 1, streams, args_.columns, groups_, step > 0);
+      const char* x[kFew] = {};
+      for (int64_t s = 0; s < kFew; ++s) x[s] = row_at(step + s * steps);
+      take_rows(x, 1, kFew, args_.columns, groups_, step > 0);
     }
-    for (int64_t row = steps * streams; row < args_.rows; ++row) {
+    for (int64_t row = steps * kFew; row < args_.rows; ++row) {
       const char* const x[1] = {row_at(row)};
       take_rows(x, 1, 1, args_.columns, groups_, row > 0);
     }
@@ -279,9 +278,7 @@ class ColumnChunk {
   void combine_rows(const Element* const* x, int64_t lanes, int64_t rows, int64_t count, Sum* into,
                     bool more) const {
     if constexpr (Kind::kAnyOrder) {
-      if (rows == 8) {
-        more ? take_streams<Kind, 1, 8, true>(x, count, into) : take_streams<Kind, 1, 8>(x, count, into);
-      } else if (rows == 4) {
+      if (rows == 4) {
         more ? take_streams<Kind, 1, 4, true>(x, count, into) : take_streams<Kind, 1, 4>(x, count, into);
       } else {
         more ? take_streams<Kind, 1, 1, true>(x, count, into) : take_streams<Kind, 1, 1>(x, count, into);
