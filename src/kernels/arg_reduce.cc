@@ -2,19 +2,26 @@
 // arg_reduce_<bytes> over rows, arg_reduce_<bytes>_columns, arg_reduce_join_<bytes> of keys. Elements become
 // unsigned keys in the order searched, NaN largest; the largest key at the lowest place wins, in whatever
 // order threads meet.
-//   floors: bytes of x over the memory's bandwidth
+//   floors: bytes of x over the memory's bandwidth; seven integer operations for each element over the ALU
+//   rate
 #include "kernels/order.h"
 
 namespace beeswax::gpu {
 
+/// What the bits of an element are as a number, and the integers that keys are made in.
 template <class U>
-struct KeyOf {
-  using Type = uint32_t;
-};
-template <>
-struct KeyOf<uint64_t> {
-  using Type = uint64_t;
-};
+struct KeyOf;
+#define BW_KEY_OF(U, bits, Wide, key) \
+  template <>                         \
+  struct KeyOf<U> {                   \
+    using Bits = bits;                \
+    using Number = Wide;              \
+    using Type = key;                 \
+  };
+BW_KEY_OF(uint8_t, int8_t, int32_t, uint32_t)
+BW_KEY_OF(uint16_t, int16_t, int32_t, uint32_t)
+BW_KEY_OF(uint32_t, int32_t, int32_t, uint32_t)
+BW_KEY_OF(uint64_t, int64_t, int64_t, uint64_t)
 
 template <class Key>
 struct Best {
@@ -33,17 +40,19 @@ struct Best {
   }
 };
 
+/// Floats go round the circle of integers, from -infinity up, so that every NaN lies beyond the end; both
+/// zeros are at one place.
 template <class U, class Key = typename KeyOf<U>::Type>
 BW_DEVICE Key key_of(U bits, const ArgReduceArgs& args) {
-  const U sign = static_cast<U>(args.sign);
-  const U magnitude = static_cast<U>(bits & ~sign);
-  U key = static_cast<U>(bits ^ sign);
-  if (args.is_float != 0) {
-    const U ordered = (bits & sign) != 0 ? static_cast<U>(~bits) : key;
-    key = magnitude == 0 ? sign : ordered;  // zeros of both signs are equal
-  }
-  key = static_cast<U>(key ^ static_cast<U>(args.flip));
-  return magnitude > static_cast<U>(args.largest_number) ? static_cast<U>(~U(0)) : key;
+  bits = static_cast<U>(bits ^ static_cast<U>(args.flip));
+  if (args.is_float == 0) return static_cast<Key>(bits);
+  constexpr U kMost = static_cast<U>(~U(0)) >> 1;
+  const typename KeyOf<U>::Number number = static_cast<typename KeyOf<U>::Bits>(bits);
+  const Key sign = static_cast<Key>(number >> (8 * sizeof(Key) - 1));
+  const Key infinity = static_cast<Key>(args.infinity);
+  const Key place = (static_cast<Key>(number) ^ (sign & kMost)) - sign + infinity;
+  const Key nan = 2 * infinity + 1;
+  return place < nan ? place : nan;
 }
 
 /// The best of `width` threads, a power of two; thread 0 of them has it. All threads of the block take part.
@@ -66,6 +75,46 @@ BW_DEVICE void join_threads(Best<Key>& best, uint32_t width, Best<Key>* shared) 
 
 constexpr uint32_t kArgWaves = kArgThreads / kWave;
 
+/// Thread t's share of `count` dense elements at x, the first of which is at place `begin`.
+template <class U, class Key>
+BW_DEVICE void search_packs(const U* x, uint32_t begin, uint32_t count, uint32_t t, uint32_t width,
+                            const ArgReduceArgs& args, Best<Key>& best) {
+  constexpr uint32_t n = 16 / sizeof(U);
+  constexpr uint32_t kAtOnce = sizeof(U) == 1 ? 1 : sizeof(U) == 2 ? 2 : 4;
+  using In = Pack<U, n>;
+  const auto take = [&](const In& in, uint32_t pack) __attribute__((always_inline)) {
+    Key keys[n];
+#pragma unroll
+    for (uint32_t j = 0; j < n; ++j) keys[j] = key_of(in.v[j], args);
+    Key top = keys[0];
+#pragma unroll
+    for (uint32_t j = 1; j < n; ++j) top = keys[j] > top ? keys[j] : top;
+    if (top <= best.key) return;
+    best.key = top;
+    uint32_t first = n - 1;
+#pragma unroll
+    for (uint32_t j = n - 1; j-- > 0;) first = keys[j] == top ? j : first;
+    best.place = begin + pack * n + first;
+  };
+  const auto load = [&](uint32_t pack)
+                        __attribute__((always_inline)) { return *reinterpret_cast<const In*>(x + pack * n); };
+  const uint32_t packs = count / n;
+  uint32_t i = t;
+  best.place = begin + i * n;
+#pragma unroll 1
+  for (; i + (kAtOnce - 1) * width < packs; i += kAtOnce * width) {
+    In in[kAtOnce];
+#pragma unroll
+    for (uint32_t k = 0; k < kAtOnce; ++k) in[k] = load(i + k * width);
+#pragma unroll
+    for (uint32_t k = 0; k < kAtOnce; ++k) take(in[k], i + k * width);
+  }
+#pragma unroll 1
+  for (; i < packs; i += width) take(load(i), i);
+#pragma unroll 1
+  for (uint32_t j = packs * n + t; j < count; j += width) best.meet_next(key_of(x[j], args), begin + j);
+}
+
 template <class U, class Key = typename KeyOf<U>::Type>
 BW_DEVICE void search_rows(const ArgReduceArgs& args, Best<Key>* shared) {
   const uint32_t width = 1u << args.width_log2;
@@ -77,20 +126,25 @@ BW_DEVICE void search_rows(const ArgReduceArgs& args, Best<Key>* shared) {
     const uint32_t begin = (unit - row * args.pieces.divisor) * args.piece;
     const uint32_t count = args.n - begin < args.piece ? args.n - begin : args.piece;
     const U* x = static_cast<const U*>(args.x) + row_offset(args.outer, row);
-    constexpr uint32_t kAtOnce = 8;
-    uint32_t i = thread() & (width - 1);
-    best.place = begin + i;
+    const uint32_t t = thread() & (width - 1);
+    if (args.packs != 0) {
+      search_packs(x + begin, begin, count, t, width, args, best);
+    } else {
+      constexpr uint32_t kAtOnce = 8;
+      uint32_t i = t;
+      best.place = begin + i;
 #pragma unroll 1
-    for (; i + (kAtOnce - 1) * width < count; i += kAtOnce * width) {
-      U in[kAtOnce];
+      for (; i + (kAtOnce - 1) * width < count; i += kAtOnce * width) {
+        U in[kAtOnce];
 #pragma unroll
-      for (uint32_t k = 0; k < kAtOnce; ++k) in[k] = x[offset_in_row(args.reduced, begin, i + k * width)];
+        for (uint32_t k = 0; k < kAtOnce; ++k) in[k] = x[offset_in_row(args.reduced, begin, i + k * width)];
 #pragma unroll
-      for (uint32_t k = 0; k < kAtOnce; ++k) best.meet_next(key_of(in[k], args), begin + i + k * width);
+        for (uint32_t k = 0; k < kAtOnce; ++k) best.meet_next(key_of(in[k], args), begin + i + k * width);
+      }
+#pragma unroll 1
+      for (; i < count; i += width)
+        best.meet_next(key_of(x[offset_in_row(args.reduced, begin, i)], args), begin + i);
     }
-#pragma unroll 1
-    for (; i < count; i += width)
-      best.meet_next(key_of(x[offset_in_row(args.reduced, begin, i)], args), begin + i);
   }
   join_threads(best, width, shared);
   if (unit >= args.units || (thread() & (width - 1)) != 0) return;

@@ -190,32 +190,48 @@ BW_DEVICE void reduce_rows(const ReduceRowsArgs& args, A* partials) {
     write_result<Row::kKernel, S>(args.y, unit, value, center, args.n, args.row, args.flags);
 }
 
-/// Eight lanes b, b + 8, ... of neighbouring columns, joined.
+/// Eight lanes b, b + 8, ... of columns that are `step` apart, of which there are `some`, joined.
 template <class Row, class S, uint32_t own, class A = Compute<S>>
 BW_DEVICE void reduce_leaf(const S* x, const ReduceColumnsArgs& args, uint32_t first, uint32_t count,
-                           uint32_t b, uint32_t some, const A (&centers)[own], A (&out)[own]) {
+                           uint32_t b, uint32_t step, uint32_t some, const A (&centers)[own], A (&out)[own]) {
   constexpr uint32_t kParts = 8;
   A sums[kParts][own];
 #pragma unroll
   for (uint32_t u = 0; u < kParts; ++u)
     for (uint32_t k = 0; k < own; ++k) sums[u][k] = Row::template none<A>();
-#pragma unroll 1
-  for (uint32_t i = b; i < count; i += kLanes) {
+  const auto load = [&](uint32_t i) __attribute__((always_inline)) {
+    const S* from = x + offset_in_row(args.reduced, first, i);
+    Pack<S, own> in;
+    if ((args.flags & kReducePacks) != 0) {
+      in = *reinterpret_cast<const Pack<S, own>*>(from);
+    } else {
 #pragma unroll
-    for (uint32_t u = 0; u < kParts; ++u) {
-      if (i + u * kParts >= count) continue;
-      const S* from = x + offset_in_row(args.reduced, first, i + u * kParts);
-      Pack<S, own> in;
-      if (own == 1 || (args.flags & kReducePacks) != 0) {
-        in = *reinterpret_cast<const Pack<S, own>*>(from);
-      } else {
-#pragma unroll
-        for (uint32_t k = 0; k < own; ++k) in.v[k] = from[k < some ? k : 0];
-      }
-#pragma unroll
-      for (uint32_t k = 0; k < own; ++k)
-        sums[u][k] = Row::combine(sums[u][k], reduce_value<Row, S>(in.v[k], centers[k], args.flags));
+      for (uint32_t k = 0; k < own; ++k) in.v[k] = from[k < some ? k * step : 0];
     }
+    return in;
+  };
+  const auto take = [&](const Pack<S, own>& in, uint32_t u) __attribute__((always_inline)) {
+#pragma unroll
+    for (uint32_t k = 0; k < own; ++k)
+      sums[u][k] = Row::combine(sums[u][k], reduce_value<Row, S>(in.v[k], centers[k], args.flags));
+  };
+  uint32_t i = b;
+  if (!Row::kHeavy) {
+    // All loads before what is made of them.
+#pragma unroll 1
+    for (; i + (kParts - 1) * kParts < count; i += kLanes) {
+      Pack<S, own> in[kParts];
+#pragma unroll
+      for (uint32_t u = 0; u < kParts; ++u) in[u] = load(i + u * kParts);
+#pragma unroll
+      for (uint32_t u = 0; u < kParts; ++u) take(in[u], u);
+    }
+  }
+#pragma unroll 1
+  for (; i < count; i += kLanes) {
+#pragma unroll
+    for (uint32_t u = 0; u < kParts; ++u)
+      if (i + u * kParts < count) take(load(i + u * kParts), u);
   }
 #pragma unroll
   for (uint32_t half = kParts / 2; half > 0; half /= 2)
@@ -237,8 +253,11 @@ BW_DEVICE void reduce_columns(const ReduceColumnsArgs& args, A (&shared)[8][kCol
   index /= args.tiles;
   const uint32_t chunk = index % args.chunks;
   const uint32_t row = index / args.chunks;
-  const uint32_t column = (tile * (split ? kColumnThreads : kReduceThreads) + across) * own;
-  const uint32_t some = column < args.columns ? args.columns - column : 0;
+  const uint32_t threads = split ? kColumnThreads : static_cast<uint32_t>(kReduceThreads);
+  const bool packs = (args.flags & kReducePacks) != 0;
+  const uint32_t step = packs ? 1 : threads;
+  const uint32_t column = tile * threads * own + (packs ? across * own : across);
+  const uint32_t some = column < args.columns ? (args.columns - column + step - 1) / step : 0;
   const uint32_t count = some == 0 ? 0 : chunk + 1 == args.chunks ? args.last : kChunk;
   const S* x = static_cast<const S*>(args.x);
   A centers[own];
@@ -250,8 +269,8 @@ BW_DEVICE void reduce_columns(const ReduceColumnsArgs& args, A (&shared)[8][kCol
 #pragma unroll
       for (uint32_t k = 0; k < own; ++k)
         if (k < some)
-          centers[k] =
-              static_cast<const A*>(args.centers)[static_cast<int64_t>(row) * args.columns + column + k];
+          centers[k] = static_cast<const A*>(
+              args.centers)[static_cast<int64_t>(row) * args.columns + column + k * step];
     }
   }
   // Remainders in the order 0 4 2 6 1 5 3 7, so that two neighbours, then two pairs, then two fours are
@@ -263,11 +282,11 @@ BW_DEVICE void reduce_columns(const ReduceColumnsArgs& args, A (&shared)[8][kCol
 #pragma unroll 1
   for (uint32_t place = split ? part : 0; place < end; ++place) {
     const uint32_t b = ((place & 1) << 2) | (place & 2) | (place >> 2);
-    reduce_leaf<Row, S, own>(x, args, chunk * kChunk, count, b, some, centers, sum);
+    reduce_leaf<Row, S, own>(x, args, chunk * kChunk, count, b, step, some, centers, sum);
 #pragma unroll
     for (uint32_t k = 0; k < own; ++k) {
       if (split) {
-        shared[b][across * own + k] = sum[k];
+        shared[b][k * kColumnThreads + across] = sum[k];
         continue;
       }
       const A pair = Row::combine(one[k], sum[k]);
@@ -283,7 +302,8 @@ BW_DEVICE void reduce_columns(const ReduceColumnsArgs& args, A (&shared)[8][kCol
     if (part != 0) return;
 #pragma unroll
     for (uint32_t k = 0; k < own; ++k) {
-      const auto at = [&](uint32_t b) __attribute__((always_inline)) { return shared[b][across * own + k]; };
+      const auto at = [&](uint32_t b)
+                          __attribute__((always_inline)) { return shared[b][k * kColumnThreads + across]; };
       const A even = Row::combine(Row::combine(at(0), at(4)), Row::combine(at(2), at(6)));
       sum[k] = Row::combine(even, Row::combine(Row::combine(at(1), at(5)), Row::combine(at(3), at(7))));
     }
@@ -292,7 +312,7 @@ BW_DEVICE void reduce_columns(const ReduceColumnsArgs& args, A (&shared)[8][kCol
 #pragma unroll
   for (uint32_t k = 0; k < own; ++k)
     if (k < some)
-      write_result<Row::kKernel, S>(args.y, to + k, sum[k], centers[k], args.n, args.row, args.flags);
+      write_result<Row::kKernel, S>(args.y, to + k * step, sum[k], centers[k], args.n, args.row, args.flags);
 }
 
 }  // namespace beeswax::gpu

@@ -19,8 +19,8 @@ inline constexpr uint32_t kReduceGroups = kReduceThreads / kChunkThreads;
 /// Columns of packs side by side in a block: as many threads as one part of the lanes has where lanes are
 /// shared out.
 inline constexpr uint32_t kColumnThreads = 32;
-/// Neighbouring columns of one thread: up to four bytes.
-constexpr uint32_t own_columns(uint32_t bytes) { return bytes >= 4 ? 1 : 4 / bytes; }
+/// Columns of one thread: neighbours where they begin as packs do, else kColumnThreads apart.
+constexpr uint32_t own_columns(uint32_t bytes) { return bytes > 4 ? 2 : 4; }
 
 /// How a row's elements lie: axes innermost first. Views with more axes are copied first.
 inline constexpr int kMostReducedAxes = 3;
@@ -83,9 +83,11 @@ struct ArgReduceArgs {
   Divisor pieces;
   uint32_t piece, n;    // elements of a piece and of a row
   uint32_t width_log2;  // threads of a piece; rows only
+  uint32_t packs;       // rows: pieces are dense and begin where 16 bytes do
   uint32_t columns, tiles;
   uint32_t is_float;
-  uint64_t sign, flip, largest_number;  // magnitudes above it are NaN
+  uint64_t flip;      // bits that are turned first
+  uint64_t infinity;  // floats: the largest magnitude that is no NaN
   Walk<1> outer;
   ReducedAxes reduced;
 };

@@ -3,6 +3,7 @@
 #include <cmath>
 
 #include "backends/gpu/reduction.h"
+#include "core/divide.h"
 #include "tables/same_text.h"
 
 namespace beeswax::gpu {
@@ -59,16 +60,15 @@ KernelTable join_kernels(2, [](size_t i) -> KernelTable::Name {
 // How an element's bits become a key whose order is that of the elements, NaN last.
 void set_keys(ArgReduceArgs& args, DType dtype, bool largest) {
   const uint64_t all = ~uint64_t{0} >> (64 - dtype_bits(dtype));
-  const bool is_float = dtype_is_float(dtype);
-  const bool is_signed = is_float || (dtype_is_int(dtype) && dtype != DType::U8 && dtype != DType::U32);
-  args.is_float = is_float ? 1 : 0;
-  args.sign = is_signed ? all ^ (all >> 1) : 0;
-  args.flip = largest ? 0 : all;
-  args.largest_number = all;
-  if (dtype == DType::F8E4M3)
-    args.largest_number = 0x7e;
-  else if (is_float)
-    args.largest_number = bits_of(Scalar(HUGE_VAL), dtype);
+  const uint64_t sign = all ^ (all >> 1);
+  if (dtype_is_float(dtype)) {
+    args.is_float = 1;
+    args.flip = largest ? 0 : sign;
+    args.infinity = dtype == DType::F8E4M3 ? 0x7e : bits_of(Scalar(HUGE_VAL), dtype);
+    return;
+  }
+  const bool is_signed = dtype != DType::U8 && dtype != DType::U32;
+  args.flip = (is_signed ? sign : 0) ^ (largest ? 0 : all);
 }
 
 }  // namespace
@@ -105,7 +105,7 @@ void GpuBackend::arg_reduce(ArgReduceOp op, const Operand& x, uint32_t axes, con
   const int64_t results =
       columns ? view.outer.count * ceil_div(view.columns, int64_t{kColumnThreads}) : view.results();
   const int64_t share = ceil_div(n, std::max<int64_t>(1, wanted / results));
-  const int64_t piece = std::min(n, std::clamp(share, least, most));
+  const int64_t piece = std::min(n, round_up(std::clamp(share, least, most), int64_t{16}));
   const int64_t pieces = ceil_div(n, piece);
 
   ArgReduceArgs args{};
@@ -123,6 +123,7 @@ void GpuBackend::arg_reduce(ArgReduceOp op, const Operand& x, uint32_t axes, con
   args.tiles = blocks_for(view.columns, kColumnThreads);
   args.width_log2 = std::min(log2_up(ceil_div(piece, 8)), log2_up(kArgThreads));
   args.reduced = reduced_axes(view.reduced);
+  args.packs = !columns && view.dense_rows() && rows_begin_at(view.base, view.dtype, view.outer, 16) ? 1 : 0;
   const Kernel& kernel = arg_kernels.get(gpu_, size_index(x.dtype) * 2 + (columns ? 1 : 0));
   for_each_part(view.outer, [&](const Nest<1>& part, const std::array<int64_t, 1>& offset, int64_t first) {
     const int64_t result = first * view.columns * pieces;

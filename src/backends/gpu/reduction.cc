@@ -55,7 +55,8 @@ void rows_pass(Gpu& gpu, const Pass& pass, const ReduceView& view, bool split) {
   args.width_log2 = log2_up(std::min<int64_t>(kChunkThreads, ceil_div(view.n(), int64_t{kOwnLanes})));
   args.groups_log2 = split ? 0 : std::min(log2_up(chunks), log2_up(kReduceGroups));
   args.flags = pass.flags | (split ? kReduceSplit : 0) | (reduce_reverses(pass.row) ? kReduceReverses : 0);
-  if (view.dense_rows() && rows_in_packs(view.base, view.dtype, view.outer)) args.flags |= kReducePacks;
+  const int pack = std::min<int>(16, static_cast<int>(kOwnLanes) * bytes_of(view.dtype));
+  if (view.dense_rows() && rows_begin_at(view.base, view.dtype, view.outer, pack)) args.flags |= kReducePacks;
   args.row = static_cast<uint32_t>(pass.row);
   args.n = pass.n;
   args.reduced = reduced_axes(view.reduced);
@@ -89,7 +90,8 @@ void columns_pass(Gpu& gpu, const Pass& pass, const ReduceView& view) {
       if (nest.strides[0][static_cast<size_t>(axis)] % own != 0) return false;
     return true;
   };
-  if (reinterpret_cast<uintptr_t>(view.base) % 4 == 0 && view.columns % own == 0 && in_packs(view.outer) &&
+  const auto pack = static_cast<unsigned>(bytes_of(view.dtype)) * own;
+  if (reinterpret_cast<uintptr_t>(view.base) % pack == 0 && view.columns % own == 0 && in_packs(view.outer) &&
       in_packs(view.reduced))
     args.flags |= kReducePacks;
   args.row = static_cast<uint32_t>(pass.row);
@@ -138,13 +140,11 @@ ReducedAxes reduced_axes(const Nest<1>& reduced) {
   return axes;
 }
 
-bool rows_in_packs(const std::byte* base, DType dtype, const Nest<1>& outer) {
-  const int bytes = bytes_of(dtype);
-  const int pack = std::min<int>(16, static_cast<int>(kOwnLanes) * bytes);
-  if (reinterpret_cast<uintptr_t>(base) % static_cast<unsigned>(pack) != 0) return false;
+bool rows_begin_at(const std::byte* base, DType dtype, const Nest<1>& outer, int bytes) {
+  if (reinterpret_cast<uintptr_t>(base) % static_cast<unsigned>(bytes) != 0) return false;
   for (int axis = 0; axis < outer.rank; ++axis)
     if (outer.dims[static_cast<size_t>(axis)] > 1 &&
-        outer.strides[0][static_cast<size_t>(axis)] * bytes % pack != 0)
+        outer.strides[0][static_cast<size_t>(axis)] * bytes_of(dtype) % bytes != 0)
       return false;
   return true;
 }

@@ -57,8 +57,8 @@ void chunk_sums(Gpu& gpu, const ReduceView& rows, std::byte* y);
 
 /// The reduced axes of a view, as kernels walk them.
 ReducedAxes reduced_axes(const Nest<1>& reduced);
-/// Whether every row begins where a load of four elements may.
-bool rows_in_packs(const std::byte* base, DType dtype, const Nest<1>& outer);
+/// Whether every row begins at a multiple of `bytes`.
+bool rows_begin_at(const std::byte* base, DType dtype, const Nest<1>& outer, int bytes);
 
 /// ceil(log2(n)) for n >= 1.
 constexpr uint32_t log2_up(int64_t n) {
