@@ -80,7 +80,7 @@ template <class U, class Key>
 BW_DEVICE void search_packs(const U* x, uint32_t begin, uint32_t count, uint32_t t, uint32_t width,
                             const ArgReduceArgs& args, Best<Key>& best) {
   constexpr uint32_t n = 16 / sizeof(U);
-  constexpr uint32_t kAtOnce = sizeof(U) == 1 ? 1 : sizeof(U) == 2 ? 2 : 4;
+  constexpr uint32_t kAtOnce = sizeof(U) < 4 ? 1 : 2;
   using In = Pack<U, n>;
   const auto take = [&](const In& in, uint32_t pack) __attribute__((always_inline)) {
     Key keys[n];
@@ -198,14 +198,15 @@ BW_DEVICE void join_pieces(const ArgJoinArgs& args, Best<Key>* shared) {
   if (row < args.rows && (thread() & (width - 1)) == 0) args.y[row] = best.place;
 }
 
-#define BW_ARG_REDUCE_KERNEL(U, bytes)                                       \
-  BW_KERNEL(kArgThreads) arg_reduce_##bytes(ArgReduceArgs args) {            \
-    BW_SHARED static Best<KeyOf<U>::Type> shared[kArgWaves];                 \
-    search_rows<U>(args, shared);                                            \
-  }                                                                          \
-  BW_KERNEL(kArgThreads) arg_reduce_##bytes##_columns(ArgReduceArgs args) {  \
-    BW_SHARED static Best<KeyOf<U>::Type> shared[kArgParts][kColumnThreads]; \
-    search_columns<U>(args, shared);                                         \
+#define BW_ARG_REDUCE_KERNEL(U, bytes)                                            \
+  BW_KERNEL_SIDE_BY_SIDE(kArgThreads, bytes < 4 ? 3 : blocks_side_by_side(bytes)) \
+  arg_reduce_##bytes(ArgReduceArgs args) {                                        \
+    BW_SHARED static Best<KeyOf<U>::Type> shared[kArgWaves];                      \
+    search_rows<U>(args, shared);                                                 \
+  }                                                                               \
+  BW_KERNEL(kArgThreads) arg_reduce_##bytes##_columns(ArgReduceArgs args) {       \
+    BW_SHARED static Best<KeyOf<U>::Type> shared[kArgParts][kColumnThreads];      \
+    search_columns<U>(args, shared);                                              \
   }
 BW_ARG_REDUCE_KERNEL(uint8_t, 1)
 BW_ARG_REDUCE_KERNEL(uint16_t, 2)

@@ -51,8 +51,12 @@ BW_DEVICE void norm_apply(const RowsApplyArgs& args) {
   });
 }
 
+constexpr int norm_blocks(int threads, int bytes) {
+  return threads > kRowThreads ? 1 : bytes < 4 ? 5 : blocks_side_by_side(bytes);
+}
 #define BW_NORM_IN(infix, threads, S, name)                           \
-  BW_KERNEL_OF_REGISTERS(threads) norm_##infix##name(RowsArgs args) { \
+  BW_KERNEL_SIDE_BY_SIDE(threads, norm_blocks(threads, sizeof(S)))    \
+  norm_##infix##name(RowsArgs args) {                                 \
     BW_SHARED static Compute<S> partials[2][threads / kChunkThreads]; \
     norm_rows<S, threads>(args, partials);                            \
   }

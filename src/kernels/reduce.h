@@ -317,17 +317,17 @@ BW_DEVICE void reduce_columns(const ReduceColumnsArgs& args, A (&shared)[8][kCol
 
 }  // namespace beeswax::gpu
 
-#define BW_REDUCE_KERNEL(Name, method, S, name)                                              \
-  BW_KERNEL_OF_REGISTERS(beeswax::gpu::kReduceThreads)                                       \
-  reduce_##method##_##name(beeswax::gpu::ReduceRowsArgs args) {                              \
-    BW_SHARED static beeswax::gpu::Compute<S> partials[beeswax::gpu::kChunk];                \
-    beeswax::gpu::reduce_rows<beeswax::gpu::Name##Reduce, S>(args, partials);                \
-  }                                                                                          \
-  BW_KERNEL_OF_REGISTERS(beeswax::gpu::kReduceThreads)                                       \
-  reduce_##method##_##name##_columns(beeswax::gpu::ReduceColumnsArgs args) {                 \
-    constexpr uint32_t own = beeswax::gpu::own_columns(sizeof(S));                           \
-    BW_SHARED static beeswax::gpu::Compute<S> shared[8][beeswax::gpu::kColumnThreads * own]; \
-    beeswax::gpu::reduce_columns<beeswax::gpu::Name##Reduce, S, own>(args, shared);          \
+#define BW_REDUCE_KERNEL(Name, method, S, name)                                                      \
+  BW_KERNEL_SIDE_BY_SIDE(beeswax::gpu::kReduceThreads, beeswax::gpu::blocks_side_by_side(sizeof(S))) \
+  reduce_##method##_##name(beeswax::gpu::ReduceRowsArgs args) {                                      \
+    BW_SHARED static beeswax::gpu::Compute<S> partials[beeswax::gpu::kChunk];                        \
+    beeswax::gpu::reduce_rows<beeswax::gpu::Name##Reduce, S>(args, partials);                        \
+  }                                                                                                  \
+  BW_KERNEL_OF_REGISTERS(beeswax::gpu::kReduceThreads)                                               \
+  reduce_##method##_##name##_columns(beeswax::gpu::ReduceColumnsArgs args) {                         \
+    constexpr uint32_t own = beeswax::gpu::own_columns(sizeof(S));                                   \
+    BW_SHARED static beeswax::gpu::Compute<S> shared[8][beeswax::gpu::kColumnThreads * own];         \
+    beeswax::gpu::reduce_columns<beeswax::gpu::Name##Reduce, S, own>(args, shared);                  \
   }
 #define BW_REDUCE_KERNELS(S, name)    \
   BW_REDUCE_KERNEL(Sum, sum, S, name) \
