@@ -11,33 +11,50 @@ BW_DEVICE A norm_scale(A sum, int64_t n, double eps) {
   return A(1) / m::sqrt(sum / static_cast<A>(n) + static_cast<A>(eps));
 }
 
-template <class S, int threads>
-BW_DEVICE void norm_rows(const RowsArgs& args, Compute<S> (&partials)[2][threads / kChunkThreads]) {
-  using A = Compute<S>;
-  RegisterRow<S, threads> rows(args);
-  const bool layer = (args.flags & kRowsSecond) != 0;
-  A mean = A(0);
-  if (layer)
-    mean = rows.template join<Add>(partials[0], [](A x) __attribute__((always_inline)) { return x; }) /
-           static_cast<A>(args.n);
-  const auto centered = [=](A x) __attribute__((always_inline)) { return layer ? x - mean : x; };
-  const A squares = rows.template join<Add>(partials[1], [&](A x) __attribute__((always_inline)) {
-    const A distance = centered(x);
-    return distance * distance;
-  });
+/// y = finish(centered(x) * scale * weight, j), where b has the biases.
+template <class S, class Rows, class Centered, class Finish, class A = Compute<S>>
+BW_DEVICE void norm_store(const Rows& rows, const RowsArgs& args, A squares, Pack<S, kOwnLanes>& b,
+                          Centered centered, Finish finish) {
   const A scale = norm_scale(squares, args.n, args.eps);
   const S* weight = static_cast<const S*>(args.weight) + (rows.count > 0 ? rows.begin : 0);
   const S* bias = static_cast<const S*>(args.bias);
-  Pack<S, kOwnLanes> w, b;
+  Pack<S, kOwnLanes> w;
   rows.store(
       [&](uint32_t i) __attribute__((always_inline)) {
         rows.load(weight, i, w);
         if (bias != nullptr) rows.load(bias + (weight - static_cast<const S*>(args.weight)), i, b);
       },
-      [&](A x, uint32_t j) __attribute__((always_inline)) {
-        const A y = centered(x) * scale * widen(w.v[j]);
-        return bias != nullptr ? y + widen(b.v[j]) : y;
-      });
+      [&](A x, uint32_t j)
+          __attribute__((always_inline)) { return finish(centered(x) * scale * widen(w.v[j]), j); });
+}
+
+template <class S, int threads>
+BW_DEVICE void norm_rows(const RowsArgs& args, Compute<S> (&partials)[2][threads / kChunkThreads]) {
+  using A = Compute<S>;
+  RegisterRow<S, threads> rows(args);
+  const bool layer = (args.flags & kRowsSecond) != 0;
+  Pack<S, kOwnLanes> b;
+  // The usual norm on its own; more threads have no registers for it.
+  if (threads <= kRowThreads && !layer && args.bias == nullptr) {
+    const A squares =
+        rows.template join<Add, true>(partials[1], [](A x) __attribute__((always_inline)) { return x * x; });
+    norm_store<S>(
+        rows, args, squares, b, [](A x) __attribute__((always_inline)) { return x; },
+        [](A y, uint32_t) __attribute__((always_inline)) { return y; });
+    return;
+  }
+  A mean = A(0);
+  if (layer)
+    mean = rows.template join<Add, false>(partials[0], [](A x) __attribute__((always_inline)) { return x; }) /
+           static_cast<A>(args.n);
+  const auto centered = [=](A x) __attribute__((always_inline)) { return layer ? x - mean : x; };
+  const A squares = rows.template join<Add, false>(partials[1], [&](A x) __attribute__((always_inline)) {
+    const A distance = centered(x);
+    return distance * distance;
+  });
+  norm_store<S>(rows, args, squares, b, centered, [&](A y, uint32_t j) __attribute__((always_inline)) {
+    return args.bias != nullptr ? y + widen(b.v[j]) : y;
+  });
 }
 
 template <class S>

@@ -53,6 +53,17 @@ struct Largest {
 /// the result.
 template <class Joint, class A>
 BW_DEVICE A join_packed(A (&v)[kOwnLanes], uint32_t width) {
+  if (sizeof(A) == 4 && width == kChunkThreads) {
+    // Each of two threads goes on with half of what they have, and so for a quarter: 7 exchanges, not 16.
+    const bool third = (thread() & 8) != 0, second = (thread() & 4) != 0;
+    const A a = Joint::combine(third ? v[2] : v[0], shuffle_xor(third ? v[0] : v[2], 8));
+    const A b = Joint::combine(third ? v[3] : v[1], shuffle_xor(third ? v[1] : v[3], 8));
+    A all = Joint::combine(second ? b : a, shuffle_xor(second ? a : b, 4));
+    all = Joint::combine(all, shuffle_xor(all, 2));
+    all = Joint::combine(all, shuffle_xor(all, 1));
+    all = Joint::combine(all, shuffle_xor(all, 8));
+    return Joint::combine(all, shuffle_xor(all, 4));
+  }
 #pragma unroll
   for (uint32_t half = kChunkThreads / 2; half > 0; half /= 2) {
     if (half >= width) continue;

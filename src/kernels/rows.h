@@ -80,14 +80,21 @@ struct RegisterRow {
     }
   }
   /// The row's f(element) joined; all threads of the row get it.
-  /// `partials` is of kGroups elements and of no other join.
-  template <class Joint, class F>
+  /// `partials` is of kGroups elements and of no other join. Where f is light, whole stripes are worth a loop
+  /// of their own.
+  template <class Joint, bool light, class F>
   BW_DEVICE_MEMBER A join(A* partials, F f) const {
     A lanes[kOwnLanes];
 #pragma unroll
     for (A& lane : lanes) lane = Joint::template none<A>();
     each([&](uint32_t s, uint32_t i) __attribute__((always_inline)) {
       const Own in = renewed(v[s]);
+      if (light && i + kOwnLanes <= count) {
+#pragma unroll
+        for (uint32_t j = 0; j < kOwnLanes; ++j)
+          lanes[j] = Joint::combine(lanes[j], f(after(widen(in.v[j]), lanes[j])));
+        return;
+      }
 #pragma unroll
       for (uint32_t j = 0; j < kOwnLanes; ++j) {
         const A value = f(after(widen(in.v[j]), lanes[j]));
@@ -95,7 +102,8 @@ struct RegisterRow {
         lanes[j] = Joint::combine(lanes[j], exists ? value : Joint::template none<A>());
       }
     });
-    const A all = join_packed<Joint>(lanes, width);
+    const A all =
+        join_packed<Joint>(lanes, kPacksOnly ? kChunkThreads : width);  // long rows have whole chunks
     if (chunks == 1) return all;
     if (t == 0) partials[(slot << args.groups_log2) + member] = all;
     barrier();

@@ -5,9 +5,12 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <array>
 #include <cstring>
+#include <span>
 
 #include "backends/gpu/gpu.h"
+#include "backends/gpu/unpack.h"
 #include "backends/gpu/walk.h"
 #include "support/expect_error.h"
 
@@ -82,7 +85,14 @@ TEST(Bundle, RefusesDamage) {
   put(52, uint64_t{file.size()});  // an empty module at the end
   std::memcpy(file.data() + 76, "one", 4);
   EXPECT_EQ(Bundle(file).module_name(0, 0), "one");
-  EXPECT_ERROR(Bundle(file).unpack(0, 0), Format, "size is wrong");
+  // RFC 8878: the magic number, one segment, which is empty, and one last block. Builds for other machines
+  // have no zstd.
+  constexpr std::array<uint8_t, 9> kEmptyFrame = {0x28, 0xb5, 0x2f, 0xfd, 0x20, 0, 1, 0, 0};
+  if (zstd_size(std::as_bytes(std::span(kEmptyFrame))) == 0u) {
+    EXPECT_ERROR(Bundle(file).unpack(0, 0), Format, "size is wrong");
+  } else {
+    EXPECT_ERROR(Bundle(file).unpack(0, 0), Unsupported, "no zstd");
+  }
   for (size_t size = 0; size < file.size(); ++size)
     EXPECT_ERROR(Bundle(std::span(file).first(size)), Format, "damaged");
   const auto broken = [&](size_t at, auto value) {

@@ -54,6 +54,8 @@ class SpawnPlan {
   bool good_ = false;
 };
 
+constexpr int kNotFound = 127;
+
 std::string read_all(int file) {
   std::string out;
   std::array<char, 4096> part{};
@@ -85,6 +87,8 @@ std::optional<Finished> run_program(const std::vector<std::string>& command, con
   while (::waitpid(*child, &status, 0) < 0)
     if (errno != EINTR) return std::nullopt;  // somebody else waited for it: how it went is unknown
   out.status = WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
+  // Where a child cannot tell its parent that there is no such program, it ends so (POSIX, posix_spawn).
+  if (out.status == kNotFound && out.output.empty()) return std::nullopt;
   return out;
 }
 

@@ -14,7 +14,8 @@ struct Finished {
 };
 
 /// Runs a program, found by PATH where its name has no slash, without a shell and without input, in `folder`
-/// (the current one where empty), and waits for it. Nothing where it cannot be started.
+/// (the current one where empty), and waits for it. Nothing where it cannot be started, which a silent exit
+/// with 127 means too.
 std::optional<Finished> run_program(const std::vector<std::string>& command, const std::string& folder = {});
 
 }  // namespace beeswax::os
