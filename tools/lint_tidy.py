@@ -3,8 +3,8 @@
 """Runs clang-tidy over the sources that the release build compiles, several at a time.
 
 Without --all only files that differ from the main branch are read (and those whose headers differ). A source
-that was clean is remembered under a hash of all our files it reads and of .clang-tidy. Each CPU loop is read
-once, as its AVX2 level.
+that was clean is remembered under a hash of all our files it reads and of the .clang-tidy files above them. Each
+CPU loop is read once, as its AVX2 level.
 
 usage: lint_tidy.py [--all] [--build build] [--jobs N] [FILE...]
 """
@@ -54,14 +54,24 @@ def without_output(command):
 
 
 def reads(source, folder, command):
-    """Our files that the source reads, from the root."""
+    """Our files that the source reads and the .clang-tidy files above them, from the root."""
     run = subprocess.run(without_output(command) + ["-MM", os.path.join(ROOT, source)], cwd=folder,
                          capture_output=True, text=True)
     if run.returncode != 0:
         return None
     paths = run.stdout.replace("\\\n", " ").split()[1:]
     ours = (os.path.relpath(os.path.join(folder, path), ROOT).replace(os.sep, "/") for path in paths)
-    return sorted({path for path in ours if not path.startswith("..")})
+    ours = {path for path in ours if not path.startswith("..")}
+    return sorted(ours | configs_above(ours))
+
+
+def configs_above(paths):
+    """The .clang-tidy files of all folders that hold the paths: names in a header follow the header's."""
+    folders = {""}
+    for path in paths:
+        while path := os.path.dirname(path):
+            folders.add(path + "/")
+    return {folder + ".clang-tidy" for folder in folders if os.path.exists(os.path.join(ROOT, folder, ".clang-tidy"))}
 
 
 def state_of(base, paths):
@@ -91,7 +101,7 @@ def look(source, folder, command, base, memory, wanted):
         return source, None, "its includes could not be read"
     if wanted is not None and not wanted.intersection(paths):
         return source, memory.get(source), ""
-    state = state_of(base + " ".join(command).encode(), paths)
+    state = state_of(base + " ".join(command).replace(ROOT, ".").encode(), paths)
     if memory.get(source) == state:
         return source, state, ""
     flags = [flag for flag in without_output(command)[1:] if not flag.startswith(GCC_ONLY)]
@@ -110,9 +120,6 @@ def main():
     args = parser.parse_args()
     found = commands(args.build)
     base = subprocess.run([TIDY, "--version"], capture_output=True, check=True).stdout
-    for path in (".clang-tidy", "emu/.clang-tidy", "emu/hip/.clang-tidy"):
-        with open(os.path.join(ROOT, path), "rb") as file:
-            base += file.read()
     memory_file = os.path.join(args.build, "lint", "tidy.json")
     try:
         with open(memory_file, encoding="utf-8") as file:
@@ -120,8 +127,6 @@ def main():
     except (OSError, ValueError):
         memory = {}
     wanted = None if args.all else set(args.files) or changed_files()
-    if wanted is not None and ".clang-tidy" in wanted:
-        wanted = None
     failed = []
     with concurrent.futures.ThreadPoolExecutor(args.jobs) as pool:
         tasks = [pool.submit(look, source, *where, base, memory, wanted) for source, where in sorted(found.items())]

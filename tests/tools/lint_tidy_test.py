@@ -1,0 +1,67 @@
+# SPDX-License-Identifier: Apache-2.0
+"""lint_tidy.py: what is clean is remembered until a file changes that it reads, or a .clang-tidy above one."""
+import os
+import shutil
+import sys
+import tempfile
+import unittest
+
+ROOT = os.path.normpath(os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", ".."))
+sys.path.insert(0, os.path.join(ROOT, "tools"))
+import lint_tidy  # noqa: E402
+
+
+class LintTidy(unittest.TestCase):
+    def setUp(self):
+        folder = tempfile.TemporaryDirectory()
+        self.addCleanup(folder.cleanup)
+        self.addCleanup(setattr, lint_tidy, "ROOT", lint_tidy.ROOT)
+        lint_tidy.ROOT = self.root = os.path.realpath(folder.name)
+        self.write(".clang-tidy", "Checks: '-*,modernize-use-nullptr,modernize-use-override'\nWarningsAsErrors: '*'\n")
+        self.write("src/a.h", "#pragma once\nint* found();\n")
+        self.write("src/a.cc", '#include "a.h"\nint* found() { return 0; }\n')
+        self.write("tests/.clang-tidy", "InheritParentConfig: true\nChecks: '-modernize-use-nullptr'\n")
+        self.write("tests/deep/t.cc", '#include "../../src/a.h"\nint* none() { return 0; }\n')
+
+    def write(self, path, text):
+        full = os.path.join(self.root, path)
+        os.makedirs(os.path.dirname(full), exist_ok=True)
+        with open(full, "w", encoding="utf-8") as file:
+            file.write(text)
+
+    def command(self, source):
+        return ["g++", "-std=c++20", "-o", "x.o", "-c", os.path.join(self.root, source)]
+
+    def look(self, source, memory, wanted=None):
+        _, state, complaint = lint_tidy.look(source, self.root, self.command(source), b"", memory, wanted)
+        return state, complaint
+
+    def test_a_source_reads_the_settings_above_what_it_includes(self):
+        self.assertEqual(lint_tidy.reads("src/a.cc", self.root, self.command("src/a.cc")),
+                         [".clang-tidy", "src/a.cc", "src/a.h"])
+        self.assertEqual(lint_tidy.reads("tests/deep/t.cc", self.root, self.command("tests/deep/t.cc")),
+                         [".clang-tidy", "src/a.h", "tests/.clang-tidy", "tests/deep/t.cc"])
+
+    @unittest.skipUnless(shutil.which(lint_tidy.TIDY), lint_tidy.TIDY + " is not installed")
+    def test_a_folder_may_switch_a_check_off(self):
+        state, complaint = self.look("src/a.cc", {})
+        self.assertIsNone(state)
+        self.assertIn("modernize-use-nullptr", complaint)
+        state, complaint = self.look("tests/deep/t.cc", {})
+        self.assertEqual((bool(state), complaint), (True, ""))
+
+    @unittest.skipUnless(shutil.which(lint_tidy.TIDY), lint_tidy.TIDY + " is not installed")
+    def test_clean_sources_are_looked_at_again_when_a_setting_above_them_changes(self):
+        source = "tests/deep/t.cc"
+        state, _ = self.look(source, {})
+        self.assertEqual(self.look(source, {source: state}), (state, ""))
+        self.write("emu/.clang-tidy", "InheritParentConfig: true\n")  # above none of its files
+        self.assertEqual(self.look(source, {source: state}), (state, ""))
+        self.write("tests/.clang-tidy", "InheritParentConfig: true\n")
+        self.assertIn("modernize-use-nullptr", self.look(source, {source: state})[1])
+        self.assertIn("modernize-use-nullptr", self.look(source, {source: state}, {"tests/.clang-tidy"})[1])
+        self.assertEqual(self.look(source, {source: state}, {"emu/.clang-tidy"}), (state, ""))
+
+
+if __name__ == "__main__":
+    unittest.main()
