@@ -70,7 +70,8 @@ Module& module_on(FatBinary& binary, Device& device) {
       // The device's variable of that name holds the address of the memory that both sides share.
       const auto* global = module->image().find_global(managed.name);
       if (global != nullptr && global->bytes >= sizeof(void*))
-        std::memcpy(reinterpret_cast<void*>(global->address), managed.host_pointer, sizeof(void*));
+        std::memcpy(reinterpret_cast<void*>(global->address), static_cast<const void*>(managed.host_pointer),
+                    sizeof(void*));
     }
   }
   return *module;
@@ -131,7 +132,7 @@ EMU_API void __hipRegisterFunction(void** binary, const void* host, char*, const
   if (binary != nullptr) functions[host] = {reinterpret_cast<FatBinary*>(binary), name};
 }
 
-EMU_API void __hipRegisterVar(void** binary, void* host, char*, char* name, int, size_t, int, int) {
+EMU_API void __hipRegisterVar(void** binary, void* host, char*, const char* name, int, size_t, int, int) {
   const std::lock_guard lock(registry_mutex);
   if (binary != nullptr) variables[host] = {reinterpret_cast<FatBinary*>(binary), name};
 }
@@ -146,7 +147,7 @@ EMU_API void __hipRegisterManagedVar(void* binary, void** pointer, void* initial
     *pointer = shared;
     const std::lock_guard lock(registry_mutex);
     static_cast<FatBinary*>(binary)->managed.push_back({pointer, initial, name, bytes});
-    variables[pointer] = {static_cast<FatBinary*>(binary), name};
+    variables[static_cast<const void*>(pointer)] = {static_cast<FatBinary*>(binary), name};
   });
 }
 

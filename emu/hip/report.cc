@@ -203,7 +203,7 @@ void write_launched(const std::string& where) {
   std::string text;
   {
     const std::lock_guard lock(totals_mutex);
-    for (const auto& [chip, kernel] : launched) text += chip + " " + kernel + "\n";
+    for (const auto& [chip, kernel] : launched) text.append(chip).append(" ").append(kernel).append("\n");
   }
   FILE* file = std::fopen(where.c_str(), "w");
   const bool whole = file != nullptr && std::fputs(text.c_str(), file) >= 0;

@@ -244,6 +244,7 @@ Error caught(const char* function) noexcept {
   } catch (const std::exception& error) {
     why = error.what();
   } catch (...) {
+    why = "what was thrown is no std::exception";
   }
   if (code != hipErrorNotReady)
     log_line(std::string(function) + ": " + error_name(code) + (why.empty() ? "" : ": " + why));

@@ -128,8 +128,8 @@ void read_pre_tokenizer(JsonObject object, std::vector<text::WordStep>& steps) {
   } else if (type == "Metaspace") {
     object.pass_over("str_rep");  // older files say the replacement twice
     const PrependScheme scheme = read_scheme(object);
-    std::string replacement = read_character(object, "replacement");
-    steps.push_back(text::metaspace_step(std::move(replacement), scheme, object.flag("split", true)));
+    const std::string replacement = read_character(object, "replacement");
+    steps.push_back(text::metaspace_step(replacement, scheme, object.flag("split", true)));
   } else if (type == "Whitespace") {
     steps.push_back(text::cut_step(text::find_words(), Behavior::Removed, true));
   } else if (type == "WhitespaceSplit") {

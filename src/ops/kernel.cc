@@ -71,7 +71,7 @@ const void* argument_bytes(std::string_view operation, size_t number, const Devi
     fail(ErrorKind::DeviceMismatch, operation, "argument ", number, ", ", tensor->describe(), ", is not on ",
          device, ", for which the kernel was compiled; move it with to_device");
   *pointer = address(operation, *tensor);
-  return pointer;
+  return static_cast<const void*>(pointer);
 }
 
 }  // namespace

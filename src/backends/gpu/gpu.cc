@@ -208,7 +208,7 @@ void Gpu::launch(const GraphInstance& graph) {
 
 void Gpu::make_tensor_map(const TensorView& view, void* out) {
   check(driver_, driver_.make_tensor_map(view, out), "describing a tensor to the copy engine");
-  record_use(&view.data, sizeof(view.data));  // a map does not show the address
+  record_use(static_cast<const void*>(&view.data), sizeof(view.data));  // a map does not show the address
 }
 
 void Gpu::refuse_recording(std::string_view what) const {
@@ -270,6 +270,7 @@ void Gpu::throw_reported() {
   if (std::atomic_ref(slot.state).load(std::memory_order_acquire) == 0) return;
   const ErrorSlot found = slot;
   slot = ErrorSlot{};
+  // The kernel was given it as a number. NOLINTNEXTLINE(performance-no-int-to-ptr)
   const auto* kernel = reinterpret_cast<const Kernel*>(found.origin);
   if (found.code == kErrorDivisionByZero)
     fail(ErrorKind::DivisionByZero, kernel->operation, "integer division by zero at element ", found.place,

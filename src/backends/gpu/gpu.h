@@ -63,6 +63,8 @@ class Gpu {
 
   /// Makes this the calling thread's device; every call of the driver comes after one.
   void use() const { use_device(driver_, ordinal_); }
+  /// The same for what must not throw; a lost device answers the calls after it with errors too.
+  void try_use() const { try_device(driver_, ordinal_); }
   /// Finds and loads a kernel by name: the slow path of KernelTable. Throws Internal where the bundle lacks
   /// it.
   Kernel load(std::string_view name, const char* operation, uint32_t shared_bytes);

@@ -42,11 +42,7 @@ class Graph::Recording {
   }
 
   ~Recording() {
-    try {
-      gpu_.use();
-    } catch (const Error&) {
-      // Lost: then the driver answers what follows with an error, which nobody needs.
-    }
+    gpu_.try_use();  // where it is lost, nobody needs the answers to what follows
     // Some releases of drivers do not wait for a graph that still runs; memory may be used again at once, in
     // the order of the stream.
     if (replayed_.load() && gpu::capturing == nullptr) gpu_.driver().wait_for_stream(gpu_.stream());

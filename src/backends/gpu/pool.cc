@@ -130,7 +130,7 @@ void Pool::hold(std::span<const std::byte> arguments, GraphMemory& graph) {
   const std::scoped_lock lock(mutex_);
   for (size_t at = 0; at + sizeof(void*) <= arguments.size(); at += sizeof(void*)) {
     std::byte* address = nullptr;
-    std::memcpy(&address, arguments.data() + at, sizeof(address));
+    std::memcpy(static_cast<void*>(&address), arguments.data() + at, sizeof(address));
     auto found = addresses_.upper_bound(address);
     if (found == addresses_.begin()) continue;
     --found;

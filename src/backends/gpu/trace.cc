@@ -105,11 +105,7 @@ class Trace final : public LaunchHooks {
     const std::scoped_lock lock(mutex_);
     for (PerDevice& on : devices_) {
       if (on.gpu == nullptr) continue;
-      try {
-        on.gpu->use();
-      } catch (const Error&) {
-        // Lost; what is asked of it below fails too, and is written as such.
-      }
+      on.gpu->try_use();  // where it is lost, what is asked of it below fails, and is written as such
       collect(*on.gpu, on);
     }
   }

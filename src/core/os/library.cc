@@ -22,7 +22,8 @@ void* Library::symbol(const char* name) const { return handle_ == nullptr ? null
 
 std::string Library::path() const {
   const link_map* map = nullptr;
-  if (handle_ == nullptr || dlinfo(handle_, RTLD_DI_LINKMAP, &map) != 0 || map == nullptr) return "";
+  if (handle_ == nullptr || dlinfo(handle_, RTLD_DI_LINKMAP, static_cast<void*>(&map)) != 0 || map == nullptr)
+    return "";
   return map->l_name;
 }
 

@@ -10,8 +10,6 @@
 #include <cerrno>
 #include <csignal>
 
-extern "C" char** environ;
-
 namespace beeswax::os {
 namespace {
 

@@ -33,7 +33,7 @@ struct KeyPlaces {
   static constexpr int kWidth = kRegister / static_cast<int>(sizeof(Key));
   BW_FN Pack load(const T* x) { return ExtremeKeys<kLargest, T>::place_keys(x); }
   /// What no element comes after: the first ones are not loaded twice, for the reason that extreme() gives.
-  BW_FN Pack start(const T*) { return Pack{} + worst_key<kLargest, Key>; }
+  BW_FN Pack start(const T*) { return Pack{} + kWorstKey<kLargest, Key>; }
   template <class V>
   BW_FN auto better(V a, V b) {
     if constexpr (kLargest) {

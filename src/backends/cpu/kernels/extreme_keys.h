@@ -80,7 +80,7 @@ BW_FN R better_keys(R a, R b) {
 
 /// The key that no other is worse than.
 template <bool kLargest, class Key>
-constexpr Key worst_key = kLargest ? std::numeric_limits<Key>::min() : std::numeric_limits<Key>::max();
+constexpr Key kWorstKey = kLargest ? std::numeric_limits<Key>::min() : std::numeric_limits<Key>::max();
 
 /// The lanes of a register turned by `By` places.
 template <int By, class R, int... I>
@@ -111,7 +111,7 @@ BW_FN T extreme(const T* x, int64_t count) {
   // One load that walks through all of memory: another one, for the first elements of each chunk, would make
   // steps as long as chunks, which keep the processor from foreseeing the others.
   Register<Key> best[4];
-  for (int u = 0; u < 4; ++u) best[u] = Register<Key>{} + worst_key<kLargest, Key>;
+  for (int u = 0; u < 4; ++u) best[u] = Register<Key>{} + kWorstKey<kLargest, Key>;
   int64_t i = 0;
 #pragma GCC unroll 1
   for (; i + 4 * n <= count; i += 4 * n)
