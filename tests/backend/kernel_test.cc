@@ -18,8 +18,8 @@ namespace beeswax {
 namespace {
 
 // Nothing compiled by an earlier run: the cache lies in a folder of this one.
-const os::TemporaryFolder cache;
-const int cache_is_named = setenv("BEESWAX_CODE_CACHE", cache.path().c_str(), 1);
+const os::TemporaryFolder kCache;
+const int kCacheIsNamed = setenv("BEESWAX_CODE_CACHE", kCache.path().c_str(), 1);
 
 constexpr const char* kSaxpy = R"(
 __global__ void saxpy(float a, const float* x, float* y, int n) {

@@ -139,7 +139,7 @@ class Enumeration {
   uint32_t dpp() const { return 0xff000000 | 0x111 << 8 | 8; }        // row_shr:1 of v8
   uint32_t sdwa() const { return 6 << 24 | 6 << 16 | 6 << 8 | 8; }    // all of v8
   uint32_t sdwa_b() const { return 4 << 24 | 1 << 16 | 6 << 8 | 8; }  // parts
-  uint32_t dpp8() const { return 0x00fac688 << 8 | 8; }
+  uint32_t dpp8() const { return 0x00fac688u << 8 | 8; }
   void vector() {
     const uint32_t v8 = 0x108, v12 = 0x10c, v16 = 0x110;
     for (uint32_t op = 0; op < 256; ++op) {
@@ -317,7 +317,6 @@ TEST_P(Coverage, EveryInstructionHasARow) {
     if (!ok[uint32_t(i)]) missing[name].push_back(order[i].second);
   }
   auto exceptions = read_exceptions();
-  std::string report;
   for (const auto& [name, texts] : missing) {
     const auto found = exceptions.find({name, GetParam()});
     if (found != exceptions.end()) {

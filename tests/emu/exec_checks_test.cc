@@ -366,7 +366,7 @@ TEST_P(ExecChecks, RaceInLds) {
   const Fault f = fault([&] { device->run("lds_race", {.grid = 1, .block = 128}, c, 0); });
   expect_at(f, Fault::Kind::DataRace, "lds_race", 0, 64, "ds_");
   EXPECT_EQ(f.address, 256u);
-  for (const uint64_t seed : {1, 2, 3}) {
+  for (const uint64_t seed : {1u, 2u, 3u}) {
     device->options.seed = seed;
     const Fault other = fault([&] { device->run("lds_race", {.grid = 1, .block = 128}, c, 0); });
     EXPECT_EQ(other.kind, Fault::Kind::DataRace) << other.what();

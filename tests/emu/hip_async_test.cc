@@ -8,8 +8,8 @@
 
 namespace {
 
-const emu::test::Environment environment("gfx1100", "strict");
-const int late = setenv("BEESWAX_EMU_DELAY", "20000000", 1);  // more than any host thread needs
+const emu::test::Environment kEnvironment("gfx1100", "strict");
+const int kLate = setenv("BEESWAX_EMU_DELAY", "20000000", 1);  // more than any host thread needs
 
 TEST(Asynchrony, AMissingWaitShows) {
   hipStream_t stream = nullptr;

@@ -49,9 +49,9 @@ int hipGraphExecKernelNodeSetParams(hipGraphExec_t, hipGraphNode_t, const hipKer
 
 namespace {
 
-const emu::test::Environment environment("gfx1030");
+const emu::test::Environment kEnvironment("gfx1030");
 // Nodes that are free to have another order get one.
-const int seeded = setenv("BEESWAX_EMU_SEED", "3", 1);
+const int kSeeded = setenv("BEESWAX_EMU_SEED", "3", 1);
 
 std::vector<int> ran;
 template <int number>

@@ -10,7 +10,7 @@
 
 namespace {
 
-const emu::test::Environment environment("gfx90a,gfx1100,gfx1100");
+const emu::test::Environment kEnvironment("gfx90a,gfx1100,gfx1100");
 
 class Hip : public testing::Test {
  protected:

@@ -14,7 +14,7 @@ using namespace emu::test;
 
 namespace {
 
-const Environment environment("gfx906,gfx90a,gfx942,gfx1030,gfx1100,gfx1151,gfx1200,gfx1201");
+const Environment kEnvironment("gfx906,gfx90a,gfx942,gfx1030,gfx1100,gfx1151,gfx1200,gfx1201");
 const std::vector<std::string> kChips = {"gfx906",  "gfx90a",  "gfx942",  "gfx1030",
                                          "gfx1100", "gfx1151", "gfx1200", "gfx1201"};
 

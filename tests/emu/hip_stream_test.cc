@@ -13,7 +13,7 @@ using emu::test::Gate;
 
 namespace {
 
-const emu::test::Environment environment("gfx1100,gfx90a");
+const emu::test::Environment kEnvironment("gfx1100,gfx90a");
 
 class Streams : public testing::Test {
  protected:

@@ -459,7 +459,7 @@ class Table : public testing::Environment {
                     c.forms);
   }
 };
-const auto* const g_table = testing::AddGlobalTestEnvironment(new Table);
+const auto* const kTable = testing::AddGlobalTestEnvironment(new Table);
 
 }  // namespace
 }  // namespace emu::isa

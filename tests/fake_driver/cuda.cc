@@ -14,7 +14,7 @@ using fake::Kind;
 using fake::Machine;
 using fake::Rule;
 
-__attribute__((used)) void* const fake_exports[] = {
+__attribute__((used)) void* const kFakeExports[] = {
 #define BW_CUDA(name, symbol, need, parameters) reinterpret_cast<void*>(&symbol),
 #include "backends/cuda/cuda_api.def"
 };

@@ -14,7 +14,7 @@ using fake::Kind;
 using fake::Machine;
 using fake::Rule;
 
-__attribute__((used)) void* const fake_exports[] = {
+__attribute__((used)) void* const kFakeExports[] = {
 #define BW_HIP(name, need, parameters) reinterpret_cast<void*>(&name),
 #include "backends/hip/hip_api.def"
 };

@@ -20,6 +20,7 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
         beeswax::fuzz::require(kernel.code >= image.text() && kernel.code_bytes > 0,
                                "a kernel's code lies in the image");
     } catch (const emu::LoadError&) {
+      continue;  // refused
     }
   }
   beeswax::fuzz::require(memory.live_blocks() == 0, "a refused image leaves no memory behind");

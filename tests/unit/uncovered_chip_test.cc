@@ -17,8 +17,8 @@
 namespace beeswax {
 namespace {
 
-const os::TemporaryFolder cache;
-const int cache_is_named = setenv("BEESWAX_CODE_CACHE", cache.path().c_str(), 1);
+const os::TemporaryFolder kCache;
+const int kCacheIsNamed = setenv("BEESWAX_CODE_CACHE", kCache.path().c_str(), 1);
 
 class UncoveredChip : public testing::Test {
  protected:
@@ -42,7 +42,7 @@ TEST_F(UncoveredChip, RunsKernelsCompiledAtFirstUse) {
   EXPECT_EQ(y.exp().to_vec<float>(), x.exp().to_vec<float>());
   EXPECT_EQ((y.t() * 2.5).to_vec<float>(), (x.t() * 2.5).to_vec<float>());
   EXPECT_EQ(y.sum(1).to_vec<float>(), x.sum(1).to_vec<float>());
-  EXPECT_FALSE(std::filesystem::is_empty(cache.path()));
+  EXPECT_FALSE(std::filesystem::is_empty(kCache.path()));
 }
 
 TEST_F(UncoveredChip, IsReportedAsUsable) {

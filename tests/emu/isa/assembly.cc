@@ -39,7 +39,7 @@ std::vector<std::byte> bytes_of(const std::string& text) {
 /// Names that changed between the generations.
 struct Names {
   std::string load4, store4, store2, scalar_load4, wait_scalar, wait_load, exec, vcc, move;
-  Names(const Target& t) {
+  explicit Names(const Target& t) {
     const bool old = t.generation <= 10;
     load4 = old ? "global_load_dwordx4 " : "global_load_b128 ";
     store4 = old ? "global_store_dwordx4 " : "global_store_b128 ";
@@ -226,21 +226,21 @@ std::string written_memory(const Instruction& in, const Target& t) {
   std::string after;
   if (scalar) {
     for (const char* role : {"vdst", "data", "both"}) put(role, 's', 12);
-    words.push_back(scalar_buffer ? "s[44:47]" : "s[44:45]");
-    words.push_back(t.generation == 9 ? "0x30" : "s43 offset:0x20");
+    words.emplace_back(scalar_buffer ? "s[44:47]" : "s[44:45]");
+    words.emplace_back(t.generation == 9 ? "0x30" : "s43 offset:0x20");
   } else {
     for (const char* role : {"vdst", "both"}) put(role, 'v', 16);
     if (buffer) put("data", 'v', 12);
     if (family == "DS" ? has("addr") : true)
-      words.push_back(family == "DS"        ? "v7"
-                      : family == "GLOBAL"  ? "v6"
-                      : family == "FLAT"    ? "v[22:23]"
-                      : family == "SCRATCH" ? "v5"
-                                            : "v1");
+      words.emplace_back(family == "DS"        ? "v7"
+                         : family == "GLOBAL"  ? "v6"
+                         : family == "FLAT"    ? "v[22:23]"
+                         : family == "SCRATCH" ? "v5"
+                                               : "v1");
     if (!buffer) put(family == "DS" ? "data0" : "data", 'v', 12);
     put("data1", 'v', 10);
-    if (family == "GLOBAL") words.push_back("s[6:7]");
-    if (family == "SCRATCH") words.push_back("off");
+    if (family == "GLOBAL") words.emplace_back("s[6:7]");
+    if (family == "SCRATCH") words.emplace_back("off");
     if (buffer) words.insert(words.end(), {"s[44:47]", "s43"});
     after = family == "FLAT"      ? " offset:48"
             : family == "SCRATCH" ? " offset:16"

@@ -9,6 +9,7 @@
 #include <fstream>
 #include <iterator>
 #include <stdexcept>
+#include <string_view>
 
 namespace emu::test {
 
@@ -30,7 +31,7 @@ static __device__ inline void barrier() {
 }
 )";
 
-bool has_clang() { return std::string(EMU_CLANG) != ""; }
+bool has_clang() { return !std::string_view(EMU_CLANG).empty(); }
 
 std::string output_of(const std::string& command) {
   FILE* pipe = popen(command.c_str(), "r");

@@ -75,7 +75,7 @@ enum {
   hipErrorStreamCaptureImplicit = 906,
   hipErrorCapturedEvent = 907,
 };
-constexpr unsigned hipStreamNonBlocking = 1, hipEventDisableTiming = 2;
+enum : unsigned { hipStreamNonBlocking = 1, hipEventDisableTiming = 2 };
 
 extern "C" {
 int hipInit(unsigned);

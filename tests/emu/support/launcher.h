@@ -58,7 +58,7 @@ class Device {
   template <class T>
   static std::vector<std::byte> bytes_of(const T& value) {
     std::vector<std::byte> bytes(sizeof(T));
-    std::memcpy(bytes.data(), &value, sizeof(T));
+    std::memcpy(bytes.data(), static_cast<const void*>(&value), sizeof(T));
     return bytes;
   }
   void launch(const std::string& name, Shape shape, const std::vector<std::vector<std::byte>>& values);
