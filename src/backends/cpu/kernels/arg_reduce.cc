@@ -75,10 +75,11 @@ __attribute__((noinline)) void scan(const typename Kind::Element* x, int64_t cou
                                     typename Kind::Place* place) {
   using Places = typename Kind::Places;
   constexpr int64_t n = Kind::kWidth;
+  const int64_t registers = count / n;
   typename Kind::Pack keys = Kind::start(x);
   Places places{};
 #pragma GCC unroll 1
-  for (int64_t i = 0; i < count / n; ++i) {
+  for (int64_t i = 0; i < registers; ++i) {
     const typename Kind::Pack other = Kind::load(x + i * n);
     const auto better = Kind::better(other, keys);
     keys = Kind::best(other, keys);
