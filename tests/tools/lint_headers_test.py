@@ -1,28 +1,17 @@
 # SPDX-License-Identifier: Apache-2.0
 """lint_headers.py: finds a header that needs another one first, and compiles again only what changed."""
 import os
-import sys
-import tempfile
 import unittest
 
-ROOT = os.path.normpath(os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", ".."))
-sys.path.insert(0, os.path.join(ROOT, "tools"))
-import lint_headers  # noqa: E402
+from scratch_folder import ScratchFolder
+import lint_headers  # in tools/, which scratch_folder adds to the path
 
 
-class LintHeaders(unittest.TestCase):
+class LintHeaders(ScratchFolder):
     def setUp(self):
-        folder = tempfile.TemporaryDirectory()
-        self.addCleanup(folder.cleanup)
-        self.root = folder.name
+        super().setUp()
         self.write("src/a.h", "#pragma once\nstruct A {};\n")
         self.write("src/b.h", '#pragma once\n#include "a.h"\nstruct B { A a; };\n')
-
-    def write(self, path, text):
-        full = os.path.join(self.root, path)
-        os.makedirs(os.path.dirname(full), exist_ok=True)
-        with open(full, "w", encoding="utf-8") as file:
-            file.write(text)
 
     def check(self):
         return lint_headers.check(self.root, "g++", os.path.join(self.root, "cache.json"), 2)

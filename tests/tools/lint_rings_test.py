@@ -1,31 +1,19 @@
 # SPDX-License-Identifier: Apache-2.0
 """lint_rings.py: the tree is clean, and each kind of planted violation is found at its line."""
-import os
-import sys
-import tempfile
 import unittest
 
-ROOT = os.path.normpath(os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", ".."))
-sys.path.insert(0, os.path.join(ROOT, "tools"))
-import lint_rings  # noqa: E402
+from scratch_folder import ROOT, ScratchFolder
+import lint_rings  # in tools/, which scratch_folder adds to the path
 
 
-class LintRings(unittest.TestCase):
+class LintRings(ScratchFolder):
     def setUp(self):
-        self.folder = tempfile.TemporaryDirectory()
-        self.root = self.folder.name
-        self.addCleanup(self.folder.cleanup)
+        super().setUp()
         for path in ("src/core/fail.h", "src/core/math/exp.h", "src/backends/cpu/isa.h", "src/ops/unary.h",
                      "src/nn/linear.h", "src/io/mmap.h", "src/quant/q4_0.h", "src/kernels/gpu.h",
                      "src/tables/unary.def", "include/beeswax/tensor.h", "include/beeswax/half.h",
                      "include/beeswax/portable.h"):
             self.write(path, "")
-
-    def write(self, path, text):
-        full = os.path.join(self.root, path)
-        os.makedirs(os.path.dirname(full), exist_ok=True)
-        with open(full, "w", encoding="utf-8") as file:
-            file.write(text)
 
     def problems(self, path, *includes):
         self.write(path, "".join(f"#include {name}\n" for name in includes))

@@ -2,32 +2,22 @@
 """lint_tidy.py: what is clean is remembered until a file changes that it reads, or a .clang-tidy above one."""
 import os
 import shutil
-import sys
-import tempfile
 import unittest
 
-ROOT = os.path.normpath(os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", ".."))
-sys.path.insert(0, os.path.join(ROOT, "tools"))
-import lint_tidy  # noqa: E402
+from scratch_folder import ScratchFolder
+import lint_tidy  # in tools/, which scratch_folder adds to the path
 
 
-class LintTidy(unittest.TestCase):
+class LintTidy(ScratchFolder):
     def setUp(self):
-        folder = tempfile.TemporaryDirectory()
-        self.addCleanup(folder.cleanup)
+        super().setUp()
         self.addCleanup(setattr, lint_tidy, "ROOT", lint_tidy.ROOT)
-        lint_tidy.ROOT = self.root = os.path.realpath(folder.name)
+        lint_tidy.ROOT = self.root
         self.write(".clang-tidy", "Checks: '-*,modernize-use-nullptr,modernize-use-override'\nWarningsAsErrors: '*'\n")
         self.write("src/a.h", "#pragma once\nint* found();\n")
         self.write("src/a.cc", '#include "a.h"\nint* found() { return 0; }\n')
         self.write("tests/.clang-tidy", "InheritParentConfig: true\nChecks: '-modernize-use-nullptr'\n")
         self.write("tests/deep/t.cc", '#include "../../src/a.h"\nint* none() { return 0; }\n')
-
-    def write(self, path, text):
-        full = os.path.join(self.root, path)
-        os.makedirs(os.path.dirname(full), exist_ok=True)
-        with open(full, "w", encoding="utf-8") as file:
-            file.write(text)
 
     def command(self, source):
         return ["g++", "-std=c++20", "-o", "x.o", "-c", os.path.join(self.root, source)]
