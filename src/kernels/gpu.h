@@ -24,11 +24,15 @@
 // would rather spill for the sake of more blocks side by side.
 #define BW_KERNEL_OF_REGISTERS(threads) \
   BW_ENTRY __attribute__((amdgpu_flat_work_group_size(1, threads), amdgpu_waves_per_eu(1))) void
+// The same where so many blocks are to stand side by side on a multiprocessor of NVIDIA's: its compiler would
+// take more registers than they are worth.
+#define BW_KERNEL_SIDE_BY_SIDE(threads, blocks) BW_KERNEL_OF_REGISTERS(threads)
 // Hides from the compiler what it knows of a 32-bit variable.
 #define BW_HIDE_WORD(word) __asm__ volatile("" : "+v"(word))
 #else
 #define BW_KERNEL(threads) BW_ENTRY __attribute__((launch_bounds(threads))) void
-#define BW_KERNEL_OF_REGISTERS(threads) BW_ENTRY __attribute__((launch_bounds(threads, 1))) void
+#define BW_KERNEL_SIDE_BY_SIDE(threads, blocks) BW_ENTRY __attribute__((launch_bounds(threads, blocks))) void
+#define BW_KERNEL_OF_REGISTERS(threads) BW_KERNEL_SIDE_BY_SIDE(threads, 1)
 #define BW_HIDE_WORD(word) __asm__ volatile("" : "+r"(word))
 #endif
 #define BW_SHARED __attribute__((shared))

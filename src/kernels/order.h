@@ -8,14 +8,6 @@
 #include "kernels/elements.h"
 #include "kernels/reduce_args.h"
 
-// A kernel of so many blocks side by side on a multiprocessor of NVIDIA's: what it has in registers is
-// little, and compilers would take more of them than it is worth.
-#if BW_AMD
-#define BW_KERNEL_SIDE_BY_SIDE(threads, blocks) BW_KERNEL_OF_REGISTERS(threads)
-#else
-#define BW_KERNEL_SIDE_BY_SIDE(threads, blocks) BW_ENTRY __attribute__((launch_bounds(threads, blocks))) void
-#endif
-
 namespace beeswax::gpu {
 
 /// Blocks of 256 threads that have their share of a row in registers, elements of `bytes` bytes.

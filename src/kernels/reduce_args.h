@@ -19,7 +19,8 @@ inline constexpr uint32_t kReduceGroups = kReduceThreads / kChunkThreads;
 /// Columns of packs side by side in a block: as many threads as one part of the lanes has where lanes are
 /// shared out.
 inline constexpr uint32_t kColumnThreads = 32;
-/// Columns of one thread: neighbours where they begin as packs do, else kColumnThreads apart.
+/// Columns of one thread: neighbours where they begin as packs do, else as far apart as there are threads
+/// across.
 constexpr uint32_t own_columns(uint32_t bytes) { return bytes > 4 ? 2 : 4; }
 
 /// How a row's elements lie: axes innermost first. Views with more axes are copied first.
