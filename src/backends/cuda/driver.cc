@@ -4,7 +4,6 @@
 
 #include <array>
 #include <atomic>
-#include <cstdlib>
 #include <mutex>
 #include <utility>
 
@@ -250,11 +249,8 @@ gpu::DriverState open(const std::vector<std::string>& names) {
 }  // namespace
 
 const gpu::DriverState& cuda_driver() {
-  static const gpu::DriverState state = [] {
-    if (const char* given = std::getenv("BEESWAX_CUDA_LIBRARY"); given != nullptr && *given != 0)
-      return open({given});
-    return open({"libcuda.so.1", "libcuda.so"});
-  }();
+  static const gpu::DriverState state =
+      open(gpu::library_names("BEESWAX_CUDA_LIBRARY", {"libcuda.so.1", "libcuda.so"}));
   return state;
 }
 

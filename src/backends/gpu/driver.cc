@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "backends/gpu/driver.h"
 
+#include <cstdlib>
+
 #include "backends/cuda/driver.h"
 #include "backends/gpu/api_load.h"
 #include "backends/hip/driver.h"
@@ -66,6 +68,21 @@ std::string not_found(const os::Library& library, std::string_view product, std:
   std::string text = join_text(product, " not found; ", advice);
   if (!library.reasons().empty()) text += join_text(" (", library.reasons().front(), ")");
   return text;
+}
+
+std::vector<std::string> library_names(const char* variable, std::vector<std::string> names) {
+  if (const char* given = std::getenv(variable); given != nullptr && *given != 0) return {given};
+  return names;
+}
+
+OptionalLibrary::OptionalLibrary(const Wanted& wanted)
+    : library_(library_names(wanted.variable, wanted.names)),
+      advice_(join_text(wanted.advice, ", or name the file in ", wanted.variable)) {
+  if (!library_.is_open()) reason_ = not_found(library_, wanted.product, advice_);
+}
+
+void OptionalLibrary::lacks(const std::string& functions) {
+  reason_ = join_text(library_.name(), " lacks ", functions, "; ", advice_);
 }
 
 namespace {

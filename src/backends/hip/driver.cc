@@ -3,7 +3,6 @@
 #include "backends/hip/driver.h"
 
 #include <array>
-#include <cstdlib>
 #include <cstring>
 #include <utility>
 
@@ -244,13 +243,9 @@ gpu::DriverState open(const std::vector<std::string>& names, std::string_view pr
 
 const gpu::DriverState& rocm_driver() {
   static const gpu::DriverState state = [] {
-    std::vector<std::string> names;
-    if (const char* given = std::getenv("BEESWAX_HIP_LIBRARY"); given != nullptr && *given != 0) {
-      names = {given};
-    } else {
-      names = {"libamdhip64.so.7", "libamdhip64.so.6", "libamdhip64.so.5", "libamdhip64.so",
-               "/opt/rocm/lib/libamdhip64.so"};
-    }
+    const std::vector<std::string> names =
+        gpu::library_names("BEESWAX_HIP_LIBRARY", {"libamdhip64.so.7", "libamdhip64.so.6", "libamdhip64.so.5",
+                                                   "libamdhip64.so", "/opt/rocm/lib/libamdhip64.so"});
     return open<Which::Rocm>(names, "libamdhip64", kAdvice);
   }();
   return state;

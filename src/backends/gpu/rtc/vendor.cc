@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <array>
 #include <charconv>
-#include <cstdlib>
 #include <memory>
 #include <mutex>
 
@@ -20,11 +19,6 @@ struct Api {
 #include "backends/gpu/rtc/rtc_api.def"
   const char* (*error_text)(int) = nullptr;
 };
-
-std::vector<std::string> library_names(const char* variable, std::vector<std::string> names) {
-  if (const char* given = std::getenv(variable); given != nullptr && *given != 0) return {given};
-  return names;
-}
 
 std::vector<const char*> pointers(const std::vector<std::string>& texts) {
   std::vector<const char*> out;
