@@ -8,12 +8,16 @@
 
 #include "support/conv_cases.h"
 #include "support/devices.h"
+#include "support/exact_product.h"
 #include "support/numbers.h"
 
 namespace beeswax {
 namespace {
 
+using test::bound_of;
 using test::ConvCase;
+using test::ExactProduct;
+using test::expect_product;
 using test::small_numbers;
 using test::tensor_of;
 
@@ -27,49 +31,6 @@ class OnDevice : public testing::TestWithParam<Device> {
     return test::strided_twin(moved(x));
   }
 };
-
-// How far a product of `terms` terms may be from the exact sum: the accumulator's bound, and one rounding.
-long double bound_of(DType dtype, int64_t terms, long double exact, long double magnitude) {
-  const long double unit = std::ldexp(1.0L, dtype == DType::F64 ? -53 : -24);
-  const auto k = static_cast<long double>(terms);
-  long double bound = k * unit / (1 - k * unit) * magnitude;
-  if (dtype != DType::F64 && dtype != DType::F32) bound += test::ulp(dtype, std::fabs(exact) + bound) / 2;
-  return bound;
-}
-
-// What [batch, m, k] x [batch, k, n] is, and the sums of the terms' magnitudes.
-struct ExactProduct {
-  Shape shape;
-  int64_t terms;
-  std::vector<long double> sums, magnitudes;
-
-  ExactProduct(const Tensor& a, const Tensor& b)
-      : shape({a.dim(0), a.dim(1), b.dim(2)}), terms(a.dim(2)), sums(count()), magnitudes(count()) {
-    const int64_t m = a.dim(1), n = b.dim(2);
-    const std::vector<double> x = a.to_doubles(), w = b.to_doubles();
-    for (int64_t i = 0; i < shape.elem_count(); ++i) {
-      const int64_t column = i % n, row = i / n % m, at = i / n / m;
-      for (int64_t p = 0; p < terms; ++p) {
-        const long double term =
-            static_cast<long double>(x[static_cast<size_t>((at * m + row) * terms + p)]) *
-            w[static_cast<size_t>((at * terms + p) * n + column)];
-        sums[static_cast<size_t>(i)] += term;
-        magnitudes[static_cast<size_t>(i)] += std::fabs(term);
-      }
-    }
-  }
-  size_t count() const { return static_cast<size_t>(shape.elem_count()); }
-  void expect(const Tensor& got, const std::string& what) const {
-    ASSERT_EQ(got.shape(), shape);
-    const std::vector<double> y = got.to_doubles();
-    for (size_t i = 0; i < count(); ++i)
-      ASSERT_LE(std::fabs(y[i] - sums[i]), bound_of(got.dtype(), terms, sums[i], magnitudes[i]))
-          << what << " at " << i;
-  }
-};
-void expect_product(const Tensor& a, const Tensor& b, const Tensor& got) {
-  ExactProduct(a, b).expect(got, a.describe() + " by " + b.describe());
-}
 
 // Every remainder of tiles and packs, thin products of both kinds, parts of k.
 const std::vector<std::array<int64_t, 4>> kProducts = {

@@ -4,11 +4,11 @@
 
 #include <cmath>
 #include <cstdint>
-#include <random>
 #include <string>
 #include <vector>
 
 #include "beeswax/tensor.h"
+#include "support/numbers.h"
 
 namespace beeswax::test {
 
@@ -137,16 +137,6 @@ inline std::vector<ConvCase> conv_cases() {
   add(1, 1, 1, 6, 12, 33, 3, 3, 0, 5, 1);  // the stride skips input
   add(1, 2, 3, 5, 6, 7, 2, 3, 1, 3, 2);
   add(1, 1, 2, 5, 4, 4, 3, 3, 4, 2, 4);
-  return out;
-}
-
-/// Small numbers, so that sums of any dtype stay far from overflow.
-inline std::vector<double> small_numbers(int64_t count, uint32_t seed, bool whole) {
-  std::mt19937 random(seed);
-  std::uniform_real_distribution<double> real(-1, 1);
-  std::uniform_int_distribution<int> integer(-3, 3);
-  std::vector<double> out(static_cast<size_t>(count));
-  for (double& x : out) x = whole ? integer(random) : real(random);
   return out;
 }
 

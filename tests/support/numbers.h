@@ -142,6 +142,16 @@ inline std::vector<int64_t> int_inputs(DType dtype, size_t count, int64_t lo, in
   return out;
 }
 
+/// Small numbers, so that sums of any dtype stay far from overflow.
+inline std::vector<double> small_numbers(int64_t count, uint32_t seed, bool whole) {
+  std::mt19937 random(seed);
+  std::uniform_real_distribution<double> real(-1, 1);
+  std::uniform_int_distribution<int> integer(-3, 3);
+  std::vector<double> out(static_cast<size_t>(count));
+  for (double& x : out) x = whole ? integer(random) : real(random);
+  return out;
+}
+
 /// A dense tensor of `dtype` holding these numbers, rounded.
 inline Tensor tensor_of(const std::vector<double>& values, const Shape& shape, DType dtype,
                         const Device& device = Device::default_device()) {

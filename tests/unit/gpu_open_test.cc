@@ -4,14 +4,13 @@
 #include <gtest/gtest.h>
 
 #include <filesystem>
-#include <fstream>
-#include <iterator>
 
 #include "backends/gpu/driver.h"
 #include "beeswax/tensor.h"
 #include "support/apart.h"
 #include "support/expect_error.h"
 #include "support/fake_gpu.h"
+#include "support/library_without.h"
 
 namespace beeswax::test {
 namespace {
@@ -33,21 +32,6 @@ const std::vector<Row>& hip_rows() {
 #include "backends/hip/hip_api.def"
   };
   return rows;
-}
-
-// A copy of the library whose table of names has another one for `symbol`.
-std::string library_without(const std::string& library, const std::string& symbol) {
-  std::ifstream file(library, std::ios::binary);
-  std::string bytes{std::istreambuf_iterator<char>(file), {}};
-  const std::string name = std::string(1, '\0') + symbol + std::string(1, '\0');
-  size_t found = 0;
-  for (size_t at = bytes.find(name); at != std::string::npos; at = bytes.find(name, at + 1), ++found)
-    bytes[at + 1] = '_';
-  EXPECT_GT(found, 0u) << symbol;
-  const std::filesystem::path path = std::filesystem::temp_directory_path() /
-                                     ("beeswax_without_" + symbol + std::to_string(::getpid()) + ".so");
-  std::ofstream(path, std::ios::binary) << bytes;
-  return path.string();
 }
 
 void expect_missing_symbols_are_told(FakeGpu fake, DeviceKind kind, const std::vector<Row>& rows) {

@@ -167,8 +167,8 @@ void Gpu::launch_list(const Kernel& kernel, const LaunchShape& shape, std::span<
 }
 
 template <class Launch>
-void Gpu::submit(const Kernel& kernel, const LaunchShape& shape, std::span<const std::byte> arguments,
-                 const Launch& launch) {
+Result Gpu::try_submit(const Kernel& kernel, const LaunchShape& shape, std::span<const std::byte> arguments,
+                       const Launch& launch) {
   use();
   Result result;
   if (Capture* capture = recording(); capture != nullptr) {
@@ -181,10 +181,27 @@ void Gpu::submit(const Kernel& kernel, const LaunchShape& shape, std::span<const
   } else {
     result = launch(stream_.get());
   }
+  if (result.ok()) last_kernel_.store(&kernel, std::memory_order_relaxed);
+  return result;
+}
+
+template <class Launch>
+void Gpu::submit(const Kernel& kernel, const LaunchShape& shape, std::span<const std::byte> arguments,
+                 const Launch& launch) {
+  const Result result = try_submit(kernel, shape, arguments, launch);
   if (!result.ok())
     check(driver_, result,
           join_text("launching the kernel ", kernel.name, " of ", kernel.operation, " on ", device_));
-  last_kernel_.store(&kernel, std::memory_order_relaxed);
+}
+
+void Gpu::submit_call(const Kernel& kernel, std::span<const void* const> pointers,
+                      const std::function<std::string(StreamHandle)>& call) {
+  std::string refused;
+  const Result result = try_submit(kernel, {}, std::as_bytes(pointers), [&](StreamHandle stream) {
+    refused = call(stream);
+    return Result{refused.empty() ? Code::Ok : Code::Other, 0};
+  });
+  if (!result.ok()) fail(ErrorKind::Device, kernel.operation, device_, ": ", refused);
 }
 
 template <class Launch>

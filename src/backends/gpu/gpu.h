@@ -5,6 +5,7 @@
 #pragma once
 
 #include <atomic>
+#include <functional>
 #include <memory>
 #include <mutex>
 #include <span>
@@ -77,6 +78,12 @@ class Gpu {
   void launch_list(const Kernel& kernel, const LaunchShape& shape, std::span<void*> arguments);
   /// Replays a graph.
   void launch(const GraphInstance& graph);
+  /// Submits work through another library as if it were a launch of `kernel`: call(stream) gives "function
+  /// says
+  /// ..." where the library refused, else "". `pointers` are where the work reads and writes. Throws Device
+  /// where it is refused.
+  void submit_call(const Kernel& kernel, std::span<const void* const> pointers,
+                   const std::function<std::string(StreamHandle)>& call);
   /// While the thread records: makes memory the graph's that a launch's arguments may point to.
   void record_use(const void* arguments, size_t bytes);
   /// Throws Unsupported while the thread records: "a graph cannot record " `what`.
@@ -95,7 +102,11 @@ class Gpu {
   Gpu(const Device& device, const Driver& driver, int ordinal, int number);
   void launch_bytes(const Kernel& kernel, const LaunchShape& shape, const void* arguments, size_t bytes);
   /// The one way of every launch, launch(stream): recorded for a graph, or submitted between the hooks where
-  /// somebody set them. Throws where the driver refuses it.
+  /// somebody set them.
+  template <class Launch>
+  Result try_submit(const Kernel& kernel, const LaunchShape& shape, std::span<const std::byte> arguments,
+                    const Launch& launch);
+  /// The same, and throws where the driver refuses it.
   template <class Launch>
   void submit(const Kernel& kernel, const LaunchShape& shape, std::span<const std::byte> arguments,
               const Launch& launch);

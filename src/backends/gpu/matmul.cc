@@ -2,6 +2,8 @@
 // Matrix products: layouts into the strides of one batched product, and the choice of its kernel.
 #include "backends/gpu/gemm.h"
 
+#include "backends/gpu/blas/blas.h"
+
 namespace beeswax::gpu {
 namespace {
 
@@ -311,6 +313,7 @@ Product product_of(const Operand& a, const Operand& b, const Target& out) {
 
 void GpuBackend::matmul(const Operand& a, const Operand& b, const Target& out) {
   const Product product = product_of(a, b, out);
+  if (blas::multiply(gpu_, *this, product)) return;
   if (std::min(product.m, product.n) <= kThinRows || !hopper_takes(gpu_, product))
     return gemm(gpu_, *this, product, "matmul");
   const AlignedRows left(*this, a), right(*this, b);

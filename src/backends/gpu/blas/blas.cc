@@ -1,0 +1,166 @@
+// SPDX-License-Identifier: Apache-2.0
+// Which products a vendor's library makes, and its state on each device.
+#include "backends/gpu/blas/blas.h"
+
+#include <array>
+#include <atomic>
+#include <cstdlib>
+#include <mutex>
+
+#include "backends/cuda/blas.h"
+#include "backends/hip/blas.h"
+#include "core/fail.h"
+
+namespace beeswax::gpu::blas {
+namespace {
+
+enum class Choice : uint8_t { Own, Vendor, Auto };
+
+Choice read_choice() {
+  const char* given = std::getenv("BEESWAX_BLAS");
+  const std::string_view text = given == nullptr ? "" : given;
+  if (text.empty() || text == "auto") return Choice::Auto;
+  if (text == "own") return Choice::Own;
+  if (text == "vendor") return Choice::Vendor;
+  fail(ErrorKind::InvalidArgument, "matmul", "BEESWAX_BLAS is '", text, "'; accepted: own, vendor, auto");
+}
+
+Choice choice() {
+  static const Choice value = read_choice();  // read again after a throw
+  return value;
+}
+
+struct Range {
+  int64_t least, most;
+  bool has(int64_t value) const { return value >= least && value <= most; }
+};
+struct Win {
+  std::string_view arch;
+  DType dtype;
+  Range m, n, k;
+};
+constexpr Win kNoWin{"", DType::F32, {1, 0}, {1, 0}, {1, 0}};  // so that the table is never empty
+constexpr Win kWins[] = {
+    kNoWin,
+#define BW_BLAS_WINS(arch, dtype, m, n, k) {arch, DType::dtype, Range m, Range n, Range k},
+#include "backends/gpu/blas/wins.def"
+};
+
+bool wins(const Gpu& gpu, const Product& p) {
+  for (const Win& win : kWins)
+    if (win.dtype == p.c_type && win.m.has(p.m) && win.n.has(p.n) && win.k.has(p.k) &&
+        win.arch == gpu.properties().arch)
+      return true;
+  return false;
+}
+
+// A device's libraries, each started when it is first asked for a product. Like its Gpu it is never closed.
+class DeviceBlas {
+ public:
+  static DeviceBlas& of(Gpu& gpu) {
+    static std::array<std::atomic<DeviceBlas*>, kMostGpus> opened{};
+    static std::mutex mutex;
+    std::atomic<DeviceBlas*>& slot = opened[static_cast<size_t>(gpu.number())];
+    if (DeviceBlas* blas = slot.load(std::memory_order_acquire); blas != nullptr) return *blas;
+    const std::scoped_lock lock(mutex);
+    if (slot.load() == nullptr) slot.store(new DeviceBlas(gpu), std::memory_order_release);
+    return *slot.load();
+  }
+
+  /// Throws where there is none.
+  void require_one() const {
+    if (started_.empty())
+      fail(ErrorKind::Device, "matmul", "BEESWAX_BLAS=vendor, and there is no library for ", gpu_.device(),
+           ": ", reasons_);
+  }
+
+  /// Tells whether a library made it.
+  bool multiply(Backend& backend, const Product& product) {
+    const std::optional<std::vector<ColumnProduct>> pieces = columns_of(product);
+    if (!pieces.has_value()) return false;
+    gpu_.use();
+    for (Started& started : started_) {
+      Handle& handle = start(started);
+      size_t bytes = 0;
+      bool takes = true;
+      for (const ColumnProduct& piece : *pieces) {
+        const std::optional<size_t> wanted = handle.workspace(piece);
+        takes = takes && wanted.has_value();
+        if (!takes) break;
+        bytes = std::max(bytes, *wanted);
+      }
+      if (!takes) continue;
+      // Work runs in the order of one stream: who takes this memory next comes after the product.
+      const detail::Ref<Storage> workspace = bytes > 0 ? backend.allocate(bytes) : detail::Ref<Storage>();
+      for (const ColumnProduct& piece : *pieces) submit(started, handle, piece, workspace.get(), bytes);
+      return true;
+    }
+    return false;
+  }
+
+ private:
+  struct Started {
+    const Library* library;
+    Kernel kernel;  // as hooks and messages name it
+    std::unique_ptr<Handle> handle;
+  };
+
+  explicit DeviceBlas(Gpu& gpu) : gpu_(gpu) {
+    for (const Library* library : libraries_for(gpu.device().kind())) {
+      if (const std::string reason = library->reason(); reason.empty()) {
+        started_.push_back({library, {nullptr, library->function(), "matmul", 0}, nullptr});
+      } else {
+        reasons_ += (reasons_.empty() ? "" : "; ") + reason;
+      }
+    }
+  }
+
+  Handle& start(Started& started) {
+    const std::scoped_lock lock(starting_);
+    if (started.handle == nullptr) {
+      gpu_.refuse_recording(join_text("the first use of ", started.library->product(),
+                                      "; run the same operations once before capturing"));
+      started.handle = started.library->start();
+    }
+    return *started.handle;
+  }
+
+  void submit(Started& started, Handle& handle, const ColumnProduct& piece, const Storage* workspace,
+              size_t bytes) {
+    void* scratch = workspace == nullptr ? nullptr : workspace->data();
+    const void* pointers[] = {piece.a.data, piece.b.data, piece.c.data, scratch};
+    gpu_.submit_call(started.kernel, pointers,
+                     [&](StreamHandle stream) { return handle.multiply(piece, scratch, bytes, stream); });
+  }
+
+  Gpu& gpu_;
+  std::string reasons_;
+  std::mutex starting_;
+  std::vector<Started> started_;
+};
+
+}  // namespace
+
+std::span<const Library* const> libraries_for(DeviceKind kind) {
+  switch (kind) {
+    case DeviceKind::Cuda:
+      return cuda::blas_libraries();
+    case DeviceKind::Rocm:
+      return hip::rocm_blas_libraries();
+    case DeviceKind::Emu:
+      return hip::emu_blas_libraries();
+    case DeviceKind::Cpu:
+      break;
+  }
+  return {};
+}
+
+bool multiply(Gpu& gpu, Backend& backend, const Product& product) {
+  const Choice wanted = choice();
+  if (wanted == Choice::Own || (wanted == Choice::Auto && !wins(gpu, product))) return false;
+  DeviceBlas& blas = DeviceBlas::of(gpu);
+  if (wanted == Choice::Vendor) blas.require_one();
+  return blas.multiply(backend, product);
+}
+
+}  // namespace beeswax::gpu::blas

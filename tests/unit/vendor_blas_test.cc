@@ -1,0 +1,233 @@
+// SPDX-License-Identifier: Apache-2.0
+// Vendors' libraries of matrix products that are not there, lack functions or fail, and when they are asked
+// at all: stand-ins over the fake drivers, whose memory is the host's, so that sanitizers see each access.
+#include <gtest/gtest.h>
+
+#include <filesystem>
+
+#include "beeswax/graph.h"
+#include "support/apart.h"
+#include "support/exact_product.h"
+#include "support/expect_error.h"
+#include "support/fake_gpu.h"
+#include "support/library_without.h"
+#include "support/vendor_blas.h"
+
+namespace beeswax::test {
+namespace {
+
+struct Row {
+  std::string symbol;
+  bool required;
+};
+
+struct VendorLibrary {
+  std::string name;  // of the stand-in
+  std::string product, variable, advice, function;
+  FakeGpu gpu;
+  std::vector<Row> rows;
+
+  friend void PrintTo(const VendorLibrary& library, std::ostream* out) { *out << library.name; }
+  /// For this process: the fake driver, and this library alone.
+  fake::BlasControl& use(const char* choice, const std::string& file = "") const {
+    gpu.control();
+    for (const char* other : {"BEESWAX_ROCBLAS_LIBRARY"}) ::setenv(other, "/nowhere/libblas.so", 1);
+    if (choice != nullptr) ::setenv("BEESWAX_BLAS", choice, 1);
+    const std::string library = file.empty() ? stand_in(name) : file;
+    ::setenv(variable.c_str(), library.c_str(), 1);
+    return blas_control(library);
+  }
+};
+
+std::vector<VendorLibrary> libraries() {
+  std::vector<VendorLibrary> out;
+  const FakeGpu hip = fake_hip();
+  if (gpu::Bundle::embedded().target_for(hip.arch).has_value()) {
+    out.push_back({"rocblas",
+                   "rocBLAS",
+                   "BEESWAX_ROCBLAS_LIBRARY",
+                   "install ROCm's rocblas",
+                   "rocblas_gemm_strided_batched_ex",
+                   hip,
+                   {
+#define BW_ROCBLAS(name, need, parameters) {#name, std::string_view(#need) == "Required"},
+#include "backends/hip/rocblas_api.def"
+                   }});
+  }
+  return out;
+}
+
+Tensor numbers(const Shape& shape, DType dtype, uint32_t seed) {
+  return tensor_of(small_numbers(shape.elem_count(), seed, false), shape, dtype, Device::cpu());
+}
+
+// [1, m, k] by [1, k, n] in memory that ends where they end.
+void expect_small_product(const Device& device, DType dtype = DType::F32) {
+  const Tensor a = numbers({1, 5, 7}, dtype, 1), b = numbers({1, 7, 3}, dtype, 2);
+  expect_product(a, b, a.to_device(device).matmul(b.to_device(device)).to_device(Device::cpu()));
+}
+
+class VendorBlas : public testing::TestWithParam<VendorLibrary> {};
+
+TEST_P(VendorBlas, MakesProductsOfAnyLayout) {
+  run_apart([] {
+    const fake::BlasControl& control = GetParam().use("vendor");
+    const Device device = GetParam().gpu.device();
+    int64_t made = 0;
+    for (const DType dtype : {DType::F32, DType::F16, DType::BF16, DType::F64}) {
+      for (const auto& [batch, m, k, n] :
+           {std::array<int64_t, 4>{1, 1, 1, 1}, {1, 5, 7, 3}, {3, 4, 9, 6}, {2, 1, 8, 5}, {2, 6, 8, 1}}) {
+        const Tensor a = numbers({batch, m, k}, dtype, 1), b = numbers({batch, k, n}, dtype, 2);
+        for (int kind = 0; kind < 9; ++kind) {
+          // Dense along rows, dense along columns, rows with gaps: as views of what was copied whole.
+          const auto laid = [&](const Tensor& x, int how) {
+            if (how == 0) return x.to_device(device);
+            if (how == 1) return x.transpose(1, 2).contiguous().to_device(device).transpose(1, 2);
+            return Tensor::cat({x, x}, 2).to_device(device).narrow(2, 0, x.dim(2));
+          };
+          expect_product(a, b, laid(a, kind % 3).matmul(laid(b, kind / 3)).to_device(Device::cpu()));
+          EXPECT_EQ(control.products, ++made);
+          EXPECT_EQ(control.last.m * control.last.n * control.last.k * control.last.batch, m * n * k * batch);
+          if (testing::Test::HasFailure()) return "";
+        }
+      }
+    }
+    EXPECT_EQ(control.handles, 1);
+    EXPECT_EQ(control.refusals, 0) << control.refused;
+    gpu::Gpu& gpu = gpu::Gpu::of(device);
+    EXPECT_EQ(gpu.pool().statistics().used_bytes, 0u);  // workspaces went back
+    return "";
+  });
+}
+
+TEST_P(VendorBlas, IsAskedOnlyWhereItIsWanted) {
+  for (const char* choice : {"own", "auto", ""}) {
+    run_apart([&] {
+      const fake::BlasControl& control = GetParam().use(choice);
+      const Device device = GetParam().gpu.device();
+      const Tensor x = numbers({5, 5}, DType::F32, 1).to_device(device);
+      EXPECT_EQ(x.matmul(x).dim(0), 5);
+      EXPECT_EQ(control.calls, 0) << choice;
+      return "";
+    });
+  }
+  run_apart([] {
+    GetParam().use("fastest");
+    const Tensor x = numbers({5, 5}, DType::F32, 1).to_device(GetParam().gpu.device());
+    for (int again = 0; again < 2; ++again)
+      EXPECT_ERROR(x.matmul(x), InvalidArgument,
+                   "[matmul] BEESWAX_BLAS is 'fastest'; accepted: own, vendor, auto");
+    return "";
+  });
+}
+
+TEST_P(VendorBlas, ThatIsNotThereIsAnErrorThatSaysWhatToInstall) {
+  run_apart([] {
+    GetParam().use("vendor");
+    ::setenv(GetParam().variable.c_str(), "/nowhere/libblas.so", 1);
+    const Device device = GetParam().gpu.device();
+    const Tensor x = numbers({5, 5}, DType::F32, 1).to_device(device);
+    EXPECT_ERROR(x.matmul(x), Device,
+                 "[matmul] BEESWAX_BLAS=vendor, and there is no library for " + device.to_string());
+    EXPECT_ERROR(x.matmul(x), Device, GetParam().product + " not found; " + GetParam().advice);
+    EXPECT_ERROR(x.matmul(x), Device, "or name the file in " + GetParam().variable);
+    return "";
+  });
+}
+
+TEST_P(VendorBlas, MissingFunctionsAreNamed) {
+  for (const Row& row : GetParam().rows) {
+    SCOPED_TRACE(row.symbol);
+    const std::string file = library_without(stand_in(GetParam().name), row.symbol);
+    run_apart([&] {
+      GetParam().use("vendor", file);
+      const Device device = GetParam().gpu.device();
+      if (row.required) {
+        const Tensor x = numbers({5, 5}, DType::F32, 1).to_device(device);
+        EXPECT_ERROR(x.matmul(x), Device, file + " lacks " + row.symbol + "; " + GetParam().advice);
+      } else {
+        expect_small_product(device);
+      }
+      return "";
+    });
+    std::filesystem::remove(file);
+  }
+}
+
+// Each call of a first and a second product fails in turn: an error says so, nothing leaks, and the next
+// product is made.
+TEST_P(VendorBlas, AnyCallMayFail) {
+  constexpr int kStatus = 6;  // an internal error, in every one of the libraries' numbers or none of them
+  std::string hit = "first";
+  int64_t n = 0;
+  for (; !hit.empty() && !HasFailure();) {
+    ++n;
+    SCOPED_TRACE(testing::Message() << "call " << n);
+    hit = run_apart([&] {
+      fake::BlasControl& control = GetParam().use("vendor");
+      const Device device = GetParam().gpu.device();
+      control.fail_nth = n;
+      control.fail_status = kStatus;
+      std::string text;
+      try {
+        expect_small_product(device);
+        expect_small_product(device, DType::F64);
+      } catch (const Error& e) {
+        EXPECT_EQ(e.kind(), ErrorKind::Device);
+        text = e.what();
+      }
+      if (control.failed[0] == 0) return std::string();
+      EXPECT_NE(text.find("[matmul] "), std::string::npos) << control.failed << " failed and nobody noticed";
+      EXPECT_NE(text.find(control.failed), std::string::npos) << text;
+      EXPECT_NE(text.find(" says "), std::string::npos) << text;
+      control.fail_nth = 0;
+      expect_small_product(device);
+      EXPECT_EQ(control.handles, 1);
+      EXPECT_EQ(control.refusals, 0) << control.refused;
+      EXPECT_EQ(gpu::Gpu::of(device).pool().statistics().used_bytes, 0u);
+      return std::string(control.failed);
+    });
+  }
+  EXPECT_GT(n, 10);
+}
+
+TEST_P(VendorBlas, WhatItDoesNotTakeIsMadeByOurKernels) {
+  run_apart([] {
+    fake::BlasControl& control = GetParam().use("vendor");
+    control.without_type = 'd';
+    const Device device = GetParam().gpu.device();
+    const Tensor x = numbers({5, 5}, DType::F64, 1).to_device(device);
+    const int64_t launches = GetParam().gpu.control().launches;
+    EXPECT_EQ(x.matmul(x).dim(0), 5);
+    EXPECT_EQ(control.products, 0);
+    EXPECT_GT(GetParam().gpu.control().launches, launches);
+    expect_small_product(device);
+    EXPECT_EQ(control.products, 1);
+    return "";
+  });
+}
+
+TEST_P(VendorBlas, AGraphDoesNotRecordItsFirstUse) {
+  run_apart([] {
+    const fake::BlasControl& control = GetParam().use("vendor");
+    const Device device = GetParam().gpu.device();
+    const Tensor x = numbers({5, 5}, DType::F32, 1).to_device(device);
+    {
+      const Tensor warm = Tensor::empty({5, 5}, DType::F32, device);
+    }  // memory for the result
+    Tensor y;
+    EXPECT_ERROR(Graph::capture(device, [&] { y = x.matmul(x); }), Unsupported,
+                 "a graph cannot record the first use of " + GetParam().product +
+                     "; run the same operations once before capturing");
+    EXPECT_EQ(control.handles, 0);
+    expect_small_product(device);
+    return "";
+  });
+}
+
+INSTANTIATE_TEST_SUITE_P(Libraries, VendorBlas, testing::ValuesIn(libraries()),
+                         [](const auto& info) { return info.param.name; });
+GTEST_ALLOW_UNINSTANTIATED_PARAMETERIZED_TEST(VendorBlas);
+
+}  // namespace
+}  // namespace beeswax::test
