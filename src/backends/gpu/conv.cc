@@ -4,6 +4,7 @@
 #include <vector>
 
 #include "backends/conv_taps.h"
+#include "backends/gpu/dnn/conv.h"
 #include "backends/gpu/gemm.h"
 
 namespace beeswax::gpu {
@@ -152,6 +153,7 @@ Sum sum_of(const ConvShape& s, const Operand& x, const Operand& kernel, const Ta
 }  // namespace
 
 void GpuBackend::conv(const ConvShape& s, const Operand& x, const Operand& kernel, const Target& out) {
+  if (dnn::conv(dnn::choice(), gpu_, *this, s, x, kernel, out, false)) return;
   const Layout& w = *kernel.layout;  // [groups * c_out, c_in, h, w]
   Sum sum = sum_of(s, x, kernel, out);
   sum.w_out = w.stride(0);
@@ -166,6 +168,7 @@ void GpuBackend::conv(const ConvShape& s, const Operand& x, const Operand& kerne
 
 void GpuBackend::conv_transpose(const ConvShape& s, const Operand& x, const Operand& kernel,
                                 const Target& out) {
+  if (dnn::conv(dnn::choice(), gpu_, *this, s, x, kernel, out, true)) return;
   const Layout& w = *kernel.layout;  // [groups * c_in, c_out, h, w]
   Sum sum = sum_of(s, x, kernel, out);
   sum.w_in = w.stride(0);

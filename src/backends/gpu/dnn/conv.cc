@@ -1,0 +1,166 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "backends/gpu/dnn/conv.h"
+
+#include <algorithm>
+#include <array>
+#include <map>
+#include <mutex>
+#include <optional>
+
+#include "backends/gpu/dnn/choice.h"
+#include "core/fail.h"
+
+namespace beeswax::gpu::dnn {
+namespace {
+
+// Plans are dropped together beyond this many, so that a program of ever new shapes does not fill memory.
+constexpr size_t kMostPlans = 512;
+constexpr int64_t kMostSize = (int64_t{1} << 31) - 1;
+constexpr uintptr_t kAlignment = 16;  // that vector loads of any library are content with
+
+// The library's work on one GPU: its handle, made at the first use, and its plans.
+struct Device {
+  std::mutex mutex;  // libraries take one call at a time on a handle
+  std::unique_ptr<ConvHandle> handle;
+  std::map<Conv, std::unique_ptr<Plan>> plans;  // null: the library does not do it
+  Statistics statistics;
+};
+
+Device& device_of(const Gpu& gpu) {
+  // Kept as long as GPUs are, which is the process's length.
+  static std::array<std::atomic<Device*>, kMostGpus> devices{};
+  std::atomic<Device*>& slot = devices[static_cast<size_t>(gpu.number())];
+  if (Device* made = slot.load(std::memory_order_acquire); made != nullptr) return *made;
+  auto fresh = std::make_unique<Device>();
+  Device* expected = nullptr;
+  if (slot.compare_exchange_strong(expected, fresh.get(), std::memory_order_acq_rel)) return *fresh.release();
+  return *expected;
+}
+
+// The gradient that a library computes knows no output padding: a plain convolution must lead back.
+bool leads_back(const ConvShape& s) {
+  const auto size = [](int64_t in, int64_t taps, int64_t stride, int64_t padding, int64_t dilation) {
+    const int64_t room = in + 2 * padding - dilation * (taps - 1) - 1;
+    return room < 0 ? 0 : room / stride + 1;
+  };
+  return size(s.h_out, s.h_k, s.h_stride, s.h_padding, s.h_dilation) == s.h_in &&
+         size(s.w_out, s.w_k, s.w_stride, s.w_padding, s.w_dilation) == s.w_in;
+}
+
+// As libraries take it, or nothing where no library would: their dtypes, sizes and elements count in an int.
+std::optional<Conv> conv_of(const ConvShape& s, DType dtype, bool transposed) {
+  if (dtype != DType::F32 && dtype != DType::F16 && dtype != DType::BF16) return std::nullopt;
+  if (transposed && !leads_back(s)) return std::nullopt;
+  const int64_t in = s.groups * s.c_in, out = s.groups * s.c_out;
+  const int64_t sizes[] = {s.h_padding,
+                           s.w_padding,
+                           s.h_stride,
+                           s.w_stride,
+                           s.h_dilation,
+                           s.w_dilation,
+                           s.batch * in * s.h_in * s.w_in,
+                           s.batch * out * s.h_out * s.w_out,
+                           out * s.c_in * s.h_k * s.w_k};
+  if (std::ranges::any_of(sizes, [](int64_t size) { return size > kMostSize; })) return std::nullopt;
+  const auto narrow = [](int64_t size) { return static_cast<int>(size); };
+  return Conv{dtype,
+              transposed,
+              narrow(s.batch),
+              narrow(s.groups),
+              narrow(in),
+              narrow(s.h_in),
+              narrow(s.w_in),
+              narrow(out),
+              narrow(s.h_out),
+              narrow(s.w_out),
+              narrow(s.h_k),
+              narrow(s.w_k),
+              narrow(s.h_padding),
+              narrow(s.w_padding),
+              narrow(s.h_stride),
+              narrow(s.w_stride),
+              narrow(s.h_dilation),
+              narrow(s.w_dilation)};
+}
+
+bool is_aligned(const std::byte* data) { return reinterpret_cast<uintptr_t>(data) % kAlignment == 0; }
+
+// An operand as libraries take it: itself where it is dense and aligned, or a copy for the length of a call.
+class Dense {
+ public:
+  Dense(Backend& backend, const Operand& x) : data_(x.data()) {
+    if (x.layout->is_contiguous() && is_aligned(data_)) return;
+    const Layout layout(x.layout->shape());
+    storage_ = backend.allocate(dtype_bytes(x.dtype, static_cast<size_t>(layout.shape().elem_count())));
+    backend.copy(x, {storage_.get(), &layout, x.dtype});
+    data_ = storage_->data();
+  }
+  const std::byte* data() const { return data_; }
+
+ private:
+  detail::Ref<Storage> storage_;
+  const std::byte* data_;
+};
+
+// How the library does it, asked once; null where it does not.
+const Plan* plan_of(const Gpu& gpu, const ConvLibrary& library, Device& device, const Conv& conv) {
+  if (device.handle == nullptr) device.handle = library.open(gpu.stream());
+  if (const auto known = device.plans.find(conv); known != device.plans.end()) return known->second.get();
+  if (device.plans.size() >= kMostPlans) device.plans.clear();
+  ++device.statistics.plans;
+  return (device.plans[conv] = device.handle->plan(conv)).get();
+}
+
+// Whether the choice may fall on the library, before anything is asked of it.
+bool chosen(const Choice& choice, const Gpu& gpu, const Conv& conv) {
+  return choice.mode == Mode::Vendor || vendor_wins(choice.table, gpu.properties().arch, conv);
+}
+
+void run(Gpu& gpu, Backend& backend, const Plan& plan, const Operand& x, const Operand& kernel,
+         const Target& out) {
+  const Dense image(backend, x), weights(backend, kernel);
+  detail::Ref<Storage> workspace;
+  if (plan.workspace_bytes() > 0) workspace = backend.allocate(plan.workspace_bytes());
+  void* scratch = workspace ? workspace->data() : nullptr;
+  const void* pointers[] = {image.data(), weights.data(), out.data(), scratch};
+  static const Kernel kVendors{nullptr, "vendor_conv", "conv", 0};  // as hooks and messages name it
+  gpu.submit_call(kVendors, pointers,
+                  [&](StreamHandle) { return plan.run(image.data(), weights.data(), out.data(), scratch); });
+}
+
+}  // namespace
+
+bool conv(const Choice& choice, Gpu& gpu, Backend& backend, const ConvShape& shape, const Operand& x,
+          const Operand& kernel, const Target& out, bool transposed) {
+  if (choice.mode == Mode::Own || (choice.mode == Mode::Auto && choice.table.empty())) return false;
+  const std::optional<Conv> conv = conv_of(shape, x.dtype, transposed);
+  if (!conv.has_value() || !is_aligned(out.data()) || !chosen(choice, gpu, *conv)) return false;
+  if (gpu.recording() != nullptr) return false;  // libraries do things that a graph may not record
+  const LibraryState& state = library_for(gpu.device().kind());
+  if (state.library == nullptr) {
+    if (choice.mode == Mode::Auto) return false;
+    fail(ErrorKind::Device, "conv", "BEESWAX_DNN=vendor on ", gpu.device(), ": ", state.reason);
+  }
+  gpu.use();
+  Device& device = device_of(gpu);
+  const std::scoped_lock lock(device.mutex);
+  try {
+    const Plan* plan = plan_of(gpu, *state.library, device, *conv);
+    if (plan == nullptr) return false;
+    run(gpu, backend, *plan, x, kernel, out);
+  } catch (const Error& error) {
+    // Ours take no memory beside the result's, and who asked for no library need not hear of its troubles.
+    if (error.kind() == ErrorKind::OutOfMemory || choice.mode == Mode::Auto) return false;
+    throw;
+  }
+  ++device.statistics.runs;
+  return true;
+}
+
+Statistics statistics(const Gpu& gpu) {
+  Device& device = device_of(gpu);
+  const std::scoped_lock lock(device.mutex);
+  return device.statistics;
+}
+
+}  // namespace beeswax::gpu::dnn
