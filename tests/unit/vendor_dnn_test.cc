@@ -60,6 +60,21 @@ std::vector<VendorLibrary> libraries() {
 #define BW_MIOPEN(name, need, parameters) {#name, std::string_view(#need) == "Required"},
 #include "backends/hip/miopen_api.def"
                    }});
+  if (const FakeGpu cuda = fake_cuda(); gpu::Bundle::embedded().target_for(cuda.arch).has_value())
+    out.push_back({"cudnn",
+                   "cuDNN 9.19.0",
+                   kFakeCudnn,
+                   "cuDNN",
+                   "BEESWAX_CUDNN_LIBRARY",
+                   "install NVIDIA's cuDNN 8 or 9",
+                   "cudnnCreate",
+                   "cudnnConvolutionForward",
+                   4000,
+                   cuda,
+                   {
+#define BW_CUDNN(name, need, parameters) {#name, std::string_view(#need) == "Required"},
+#include "backends/cuda/cudnn_api.def"
+                   }});
   return out;
 }
 
@@ -84,7 +99,7 @@ TEST_P(VendorDnn, DoesConvolutions) {
     const fake_dnn::Control& control = GetParam().use("vendor");
     int64_t done = 0;
     for (const ConvCase& c : conv_cases()) {
-      if (c.groups > 1 && c.options.dilation > 1) continue;
+      if (GetParam().name == "miopen" && c.groups > 1 && c.options.dilation > 1) continue;
       if (c.transposed && c.options.output_padding >= c.options.stride) continue;
       for (const DType dtype : {DType::F32, DType::F16, DType::BF16}) {
         expect_conv(c, dtype, GetParam().device());
@@ -269,6 +284,38 @@ TEST_P(VendorDnn, TakesCallsFromManyThreads) {
     for (std::thread& thread : threads) thread.join();
     EXPECT_EQ(control.runs, 40);
     expect_no_leaks(control);
+    return "";
+  });
+}
+
+// Release 8 numbers its statuses otherwise; 7 has not all functions by which convolutions are done here.
+TEST(CudnnReleases, EightServesAndSevenDoesNot) {
+  const FakeGpu cuda = fake_cuda();
+  if (!gpu::Bundle::embedded().target_for(cuda.arch).has_value())
+    GTEST_SKIP() << "built without NVIDIA's targets";
+  const auto use = [&](int64_t version) -> fake_dnn::Control& {
+    cuda.control();
+    ::setenv("BEESWAX_DNN", "vendor", 1);
+    fake_dnn::Control& control = use_stand_in("BEESWAX_CUDNN_LIBRARY", kFakeCudnn, cuda.library);
+    control.version = version;
+    return control;
+  };
+  run_apart([&] {
+    fake_dnn::Control& control = use(8907);
+    EXPECT_EQ(dnn::library_for(DeviceKind::Cuda).library->title(), "cuDNN 8.9.7");
+    for (const ConvCase& c : {kSmall, kBack}) expect_conv(c, DType::F32, cuda.device());
+    EXPECT_EQ(control.runs, 2);
+    control.nothing = true;  // CUDNN_STATUS_NOT_SUPPORTED of 8: ours do it
+    const ConvInputs in(kSmall, DType::F16, cuda.device());
+    EXPECT_EQ(kSmall.run(in.x, in.kernel).shape(), kSmall.out_shape());
+    EXPECT_EQ(control.runs, 2);
+    return "";
+  });
+  run_apart([&] {
+    use(7605);
+    const ConvInputs in(kSmall, DType::F32, cuda.device());
+    EXPECT_ERROR(kSmall.run(in.x, in.kernel), Device,
+                 "is cuDNN 7.6.5, too old; install NVIDIA's cuDNN 8 or 9");
     return "";
   });
 }
