@@ -88,6 +88,54 @@ GpuCase quantized(QuantType type, int64_t m, int64_t n, int64_t k) {
           }};
 }
 
+// Convolutions of common networks, one of each class of shapes or more; BEESWAX_DNN says whose are timed.
+struct ConvRow {
+  const char* what;
+  int64_t channels_in, channels_out, size, taps;  // a 1-D one has a size of 3000 and more
+  ConvOptions options;
+  bool transposed = false;
+};
+constexpr ConvRow kConvs[] = {
+    {"3x3", 64, 64, 56, 3, {.padding = 1}},
+    {"3x3", 256, 256, 14, 3, {.padding = 1}},
+    {"1x1", 256, 512, 28, 1, {}},
+    {"7x7 stride 2", 3, 64, 224, 7, {.padding = 3, .stride = 2}},
+    {"3x3 dilated", 64, 64, 56, 3, {.padding = 2, .dilation = 2}},
+    {"3x3 groups 4", 128, 128, 28, 3, {.padding = 1, .groups = 4}},
+    {"3x3 depthwise", 128, 128, 112, 3, {.padding = 1, .groups = 128}},
+    {"3 in 1-d", 80, 384, 3000, 3, {.padding = 1}},
+    {"4x4 transposed", 128, 64, 28, 4, {.padding = 1, .stride = 2}, true},
+};
+
+GpuCase convolution(DType dtype, const ConvRow& row, bool is_large) {
+  const bool flat = row.size >= 3000;
+  const int64_t batch = is_large ? 32 : 1, shrink = is_large || row.channels_in < 64 ? 1 : 4;
+  const int64_t in = row.channels_in / shrink, out = row.channels_out / shrink;
+  const int64_t size = is_large ? row.size : std::min<int64_t>(row.size, flat ? 200 : 14);
+  ConvOptions options = row.options;
+  if (options.groups > 4) options.groups = in;
+  const int64_t first = row.transposed ? in : out, second = (row.transposed ? out : in) / options.groups;
+  const Shape x = flat ? Shape{batch, in, size} : Shape{batch, in, size, size};
+  const Shape kernel = flat ? Shape{first, second, row.taps} : Shape{first, second, row.taps, row.taps};
+  const int64_t to =
+      row.transposed
+          ? (size - 1) * options.stride - 2 * options.padding + row.taps
+          : (size + 2 * options.padding - options.dilation * (row.taps - 1) - 1) / options.stride + 1;
+  const auto results = static_cast<double>(batch * out * to * (flat ? 1 : to));
+  // Each product of the definition once, over padding too.
+  const auto products = row.transposed ? static_cast<double>(x.elem_count() * kernel.elem_count() / first)
+                                       : results * static_cast<double>(kernel.elem_count() / first);
+  return {join_text("conv ", row.what, " ", dtype_name(dtype), " ", x.to_string(), " to ", out),
+          bytes_of(dtype, static_cast<double>(x.elem_count() + kernel.elem_count()) + results), 2 * products,
+          [=](const Device& device) -> Body {
+            const Tensor image = normal(x, dtype, device), weights = normal(kernel, dtype, device);
+            return [=, transposed = row.transposed] {
+              if (transposed) return image.conv_transpose2d(weights, options);
+              return flat ? image.conv1d(weights, options) : image.conv2d(weights, options);
+            };
+          }};
+}
+
 }  // namespace
 
 std::vector<GpuCase> gpu_cases(Sizes sizes) {
@@ -220,6 +268,8 @@ std::vector<GpuCase> gpu_cases(Sizes sizes) {
     out.push_back(product(DType::BF16, 512, 4097, 4096));
     out.push_back(product(DType::BF16, 512, 4096, 4100));
   }
+  for (const DType dtype : {DType::F32, DType::F16, DType::BF16})
+    for (const ConvRow& row : kConvs) out.push_back(convolution(dtype, row, is_large));
   const std::vector<int64_t> rows_of_quantized =
       is_large ? std::vector<int64_t>{1, 8, 32, 64, 512} : std::vector<int64_t>{1, 8, 64};
   for (const QuantType type : {QuantType::Q4_0, QuantType::Q8_0, QuantType::Q4_K, QuantType::Q6_K})

@@ -8,6 +8,7 @@
 
 #include "backends/gpu/backend.h"
 #include "backends/gpu/dnn/conv.h"
+#include "backends/gpu/report.h"
 #include "ops/common.h"
 #include "support/apart.h"
 #include "support/expect_error.h"
@@ -163,6 +164,18 @@ TEST_P(VendorDnn, ThatIsNotThereIsAnErrorThatSaysWhatToInstall) {
                      " (/nowhere/libdnn.so: ");
     return "";
   });
+}
+
+TEST_P(VendorDnn, DevicesAreListedWithIt) {
+  const auto detail = [](const std::string& file) {
+    return run_apart([&] {
+      GetParam().use("own");
+      ::setenv(GetParam().variable.c_str(), file.c_str(), 1);
+      return gpu::report(GetParam().device().kind(), "gpu").front().detail;
+    });
+  };
+  EXPECT_NE(detail(GetParam().file).find(", " + GetParam().title), std::string::npos);
+  EXPECT_NE(detail("/nowhere/libdnn.so").find(", " + GetParam().product + " not found"), std::string::npos);
 }
 
 TEST_P(VendorDnn, MissingFunctionsAreNamed) {

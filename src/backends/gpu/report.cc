@@ -2,6 +2,7 @@
 #include "backends/gpu/report.h"
 
 #include "backends/gpu/bundle.h"
+#include "backends/gpu/dnn/library.h"
 #include "backends/gpu/driver.h"
 #include "backends/gpu/rtc/compile.h"
 #include "core/fail.h"
@@ -46,7 +47,8 @@ std::vector<DeviceInfo> report(DeviceKind kind, std::string_view prefix) {
         join_text(properties.arch, ", ", properties.units, " compute units, ", driver.version, ", kernels: ",
                   target.has_value()    ? std::string(bundle.target_name(*target))
                   : compiler != nullptr ? "compiled at first use by " + compiler->title()
-                                        : "none");
+                                        : "none",
+                  ", ", dnn::summary_of(dnn::library_for(kind)));
     if (!info.usable)
       info.reason =
           join_text("a ", properties.arch,

@@ -21,6 +21,10 @@ const LibraryState& library_for(DeviceKind kind) {
   fail(ErrorKind::Internal, "conv", "the CPU has no vendor's library of convolutions");
 }
 
+std::string summary_of(const LibraryState& state) {
+  return state.library != nullptr ? state.library->title() : state.reason.substr(0, state.reason.find(';'));
+}
+
 std::string Conv::to_string() const {
   const Sizes kernel = kernel_of(*this);
   return join_text(transposed ? "transposed " : "", dtype_name(dtype), " [", batch, ", ", c_in, ", ", h_in,

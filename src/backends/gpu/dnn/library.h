@@ -78,6 +78,8 @@ struct LibraryState {
 };
 /// The library for devices of a kind (Cuda, Rocm, Emu); opened at the first call.
 const LibraryState& library_for(DeviceKind kind);
+/// What it is, or that it is not there, in few words: "cuDNN 9.19.0", "MIOpen not found".
+std::string summary_of(const LibraryState& state);
 
 /// Workspaces above this many bytes are not worth what they displace; algorithms that want more are passed
 /// over.
