@@ -18,8 +18,11 @@ namespace {
 // Before anything multiplies.
 [[maybe_unused]] const bool kForced = [] {
   ::setenv("BEESWAX_BLAS", "vendor", 1);
-  if (devices().front().kind() == DeviceKind::Emu)
+  if (devices().front().kind() == DeviceKind::Emu) {
+    ::setenv("BEESWAX_HIPBLASLT_LIBRARY", stand_in("hipblaslt").c_str(), 1);
     ::setenv("BEESWAX_ROCBLAS_LIBRARY", stand_in("rocblas").c_str(), 1);
+    blas_control(stand_in("hipblaslt")).without_type = 'd';  // which the next library then makes
+  }
   return true;
 }();
 
@@ -112,7 +115,7 @@ TEST_F(VendorMatmul, OurKernelsMakeTheRest) {
 }
 
 TEST_F(VendorMatmul, GraphsReplayIt) {
-  for (const DType dtype : {DType::F32, DType::F16}) {
+  for (const DType dtype : {DType::F32, DType::F16, DType::F64}) {
     const Tensor a = numbers({1, 24, 40}, dtype, 7), b = numbers({1, 40, 16}, dtype, 8),
                  c = numbers({1, 24, 40}, dtype, 9);
     Tensor x = a.to_device(device_), w = b.to_device(device_), y;
@@ -133,8 +136,9 @@ TEST_F(VendorMatmul, ThreadsShareALibrary) {
   for (int i = 0; i < 4; ++i)
     threads.emplace_back([this, i] {
       for (int round = 0; round < 8; ++round) {
-        const Tensor a = numbers({1, 10 + 3 * i, 20 + round}, DType::F32, i);
-        const Tensor b = numbers({1, 20 + round, 9}, DType::F32, round);
+        const DType dtype = i % 2 == 0 ? DType::F32 : DType::F64;
+        const Tensor a = numbers({1, 10 + 3 * i, 20 + round}, dtype, i);
+        const Tensor b = numbers({1, 20 + round, 9}, dtype, round);
         expect_product(a, b, a.to_device(device_).matmul(b.to_device(device_)));
       }
     });

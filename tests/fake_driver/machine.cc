@@ -85,7 +85,8 @@ int Machine::misuse(const std::string& what) {
 void* Machine::make(Kind kind, Object object) {
   object.kind = kind;
   object.device = current_device;
-  void* handle = std::malloc(std::max<size_t>(object.bytes, 1));
+  void* handle = nullptr;  // at a multiple of 256, as drivers allocate
+  if (posix_memalign(&handle, 256, std::max<size_t>(object.bytes, 1)) != 0) std::abort();
   objects_.emplace(handle, std::move(object));
   ++count(kind);
   return handle;

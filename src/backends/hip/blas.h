@@ -5,7 +5,8 @@
 
 namespace beeswax::hip {
 
-/// rocBLAS: the files that BEESWAX_ROCBLAS_LIBRARY names, or the system's.
+/// hipBLASLt, then rocBLAS: the files that BEESWAX_HIPBLASLT_LIBRARY and BEESWAX_ROCBLAS_LIBRARY name, or the
+/// system's.
 std::span<const gpu::blas::Library* const> rocm_blas_libraries();
 /// For the software AMD GPU, which AMD's own libraries do not know: only what the variables name.
 std::span<const gpu::blas::Library* const> emu_blas_libraries();

@@ -6,6 +6,7 @@
 #include <mutex>
 
 #include "backends/gpu/api_load.h"
+#include "backends/hip/runtime.h"
 #include "core/fail.h"
 
 namespace beeswax::hip {
@@ -118,7 +119,7 @@ class RocblasHandle final : public gpu::blas::Handle {
 
 class Rocblas final : public gpu::blas::Library {
  public:
-  explicit Rocblas(std::vector<std::string> names)
+  Rocblas(std::vector<std::string> names, const gpu::DriverState& driver)
       : library_({"rocBLAS", "BEESWAX_ROCBLAS_LIBRARY", std::move(names),
                   "install ROCm's rocblas (Debian's package librocblas0)"}) {
     library_.load([this](gpu::Symbols& symbols) {
@@ -126,9 +127,10 @@ class Rocblas final : public gpu::blas::Library {
 #include "backends/hip/rocblas_api.def"
       symbols.find(api_.rocblas_status_to_string, "rocblas_status_to_string", Need::Required);
     });
+    reason_ = library_.is_usable() ? runtime_refusal(library_.library(), driver) : library_.reason();
   }
   std::string_view product() const override { return "rocBLAS"; }
-  std::string reason() const override { return library_.reason(); }
+  std::string reason() const override { return reason_; }
   std::string title() const override {
     std::array<char, 64> version{};
     const bool told = api_.rocblas_get_version_string != nullptr &&
@@ -141,19 +143,21 @@ class Rocblas final : public gpu::blas::Library {
  private:
   gpu::OptionalLibrary library_;
   Api api_;
+  std::string reason_;
 };
 
 }  // namespace
 
 const gpu::blas::Library& rocblas() {
-  static const Rocblas library(std::vector<std::string>{"librocblas.so.5", "librocblas.so.4",
-                                                        "librocblas.so.3", "librocblas.so.0", "librocblas.so",
-                                                        "/opt/rocm/lib/librocblas.so"});
+  static const Rocblas library(
+      std::vector<std::string>{"librocblas.so.5", "librocblas.so.4", "librocblas.so.3", "librocblas.so.0",
+                               "librocblas.so", "/opt/rocm/lib/librocblas.so"},
+      rocm_driver());
   return library;
 }
 
 const gpu::blas::Library& emu_rocblas() {
-  static const Rocblas library(std::vector<std::string>{});
+  static const Rocblas library(std::vector<std::string>{}, emu_driver());
   return library;
 }
 

@@ -1,0 +1,58 @@
+// SPDX-License-Identifier: Apache-2.0
+// A stand-in for libhipblaslt. Numbers are those of AMD's documentation: hipblasStatus_t, hipblasOperation_t
+// and hipblasComputeType_t of hipFORT's module hipfort_hipblas_enums, hipDataType of HIP's library_types.h,
+// and the attributes of hipBLASLt's "data type support" and hipblaslt.h
+// (rocm.docs.amd.com/projects/hipBLASLt).
+#include <cstdint>
+#include <cstdlib>
+#include <map>
+
+#define FAKE_LT(name) hipblasLt##name
+
+namespace {
+
+struct Numbers {
+  // hipblasStatus_t
+  static constexpr int not_initialized = 1, invalid_value = 3, execution_failed = 5, not_supported = 7;
+  // hipblasOperation_t
+  static constexpr int plain = 111, turned = 112;
+  // hipblasComputeType_t
+  static constexpr int compute_32f = 2, compute_64f = 7;
+  // hipblasLtMatmulDescAttributes_t, int32_t both
+  static constexpr int turn_a = 0, turn_b = 1;
+  // hipblasLtMatrixLayoutAttribute_t: int32_t, int64_t
+  static constexpr int batch = 0, batch_stride = 1;
+  // hipblasLtMatmulPreferenceAttributes_t: uint64_t
+  static constexpr int most_workspace = 1;
+  static constexpr uintptr_t workspace_alignment = 16;
+
+  static size_t product_bytes(int attribute) { return attribute == turn_a || attribute == turn_b ? 4 : 0; }
+  static size_t layout_bytes(int attribute) {
+    return attribute == batch ? 4 : attribute == batch_stride ? 8 : 0;
+  }
+  static size_t wish_bytes(int attribute) { return attribute == most_workspace ? 8 : 0; }
+  static bool repeats(const std::map<int, int64_t>&) { return true; }
+  static uint16_t alignment(const std::map<int, int64_t>&) { return 0; }
+};
+
+// hipblasLtMatmulAlgo_t: 16 opaque bytes and the size of its workspace
+struct Algorithm {
+  uint8_t data[16];
+  size_t most_workspace_bytes;
+};
+
+}  // namespace
+
+#include "fake_blas/lt.h"
+
+static_assert(sizeof(Result) == 56);  // hipblasLtMatmulHeuristicResult_t
+
+// HIPBLASLT_VERSION_MAJOR * 100000 + _MINOR * 100 + _PATCH
+BW_FAKE_EXPORT int hipblasLtGetVersion(void* handle, int* version) {
+  return call(__func__, [&](Blas& blas) -> int {
+    if (!blas.is_alive(handle)) return blas.refuse(Numbers::not_initialized, "no handle");
+    if (version == nullptr) return blas.refuse(Numbers::invalid_value, "no place for the version");
+    *version = blas.control.version != 0 ? blas.control.version : 100000;
+    return 0;
+  });
+}
