@@ -10,12 +10,17 @@
 namespace beeswax::cli {
 namespace {
 
+std::string libraries_of(const DeviceInfo& info) {
+  return info.usable ? list_libraries(Device::parse(info.device)) : "";
+}
+
 void print_json() {
   nlohmann::json out = nlohmann::json::array();
   for (const DeviceInfo& info : list_devices())
     out.push_back({{"device", info.device},
                    {"name", info.name},
                    {"detail", info.detail},
+                   {"libraries", libraries_of(info)},
                    {"memory_bytes", info.memory_bytes},
                    {"usable", info.usable},
                    {"reason", info.reason}});
@@ -30,6 +35,8 @@ void print_table() {
     }
     std::printf("%-6s %s\n       %s, %.1f GiB of memory\n", info.device.c_str(), info.name.c_str(),
                 info.detail.c_str(), static_cast<double>(info.memory_bytes) / (1 << 30));
+    if (const std::string libraries = libraries_of(info); !libraries.empty())
+      std::printf("       libraries: %s\n", libraries.c_str());
   }
 }
 

@@ -7,6 +7,7 @@
 #include <fstream>
 #include <nlohmann/json.hpp>
 
+#include "backends/gpu/blas/choice.h"
 #include "beeswax/error.h"
 #include "beeswax/system.h"
 #include "bench/gpu/cases.h"
@@ -16,6 +17,7 @@ namespace beeswax::bench {
 namespace {
 
 using Clock = std::chrono::steady_clock;
+constexpr double kSample = 0.02;
 
 // Seconds of one call, of `times` submitted together: the host waits once.
 double time_calls(const std::function<Tensor()>& body, int times, const Device& device) {
@@ -31,7 +33,6 @@ struct Timing {
 
 Timing measure(const std::function<Tensor()>& body, const std::function<Tensor()>& copy, double copy_bytes,
                const Device& device) {
-  constexpr double kSample = 0.02;
   const double once = std::min(time_calls(body, 1, device), time_calls(body, 1, device));
   const int times = std::max(1, static_cast<int>(kSample / std::max(once, 1e-6)));
   std::vector<double> seconds, copies;
@@ -40,6 +41,47 @@ Timing measure(const std::function<Tensor()>& body, const std::function<Tensor()
     seconds.push_back(time_calls(body, times, device));
   }
   return {median(seconds), median(copies)};
+}
+
+// Seconds of a case by our kernels and by a vendor's library, in turn.
+void compare(const GpuCase& one, const Device& device, nlohmann::json& out) {
+  using gpu::blas::Mode;
+  const std::function<Tensor()> body = one.make(device);
+  std::vector<double> own, vendor, ratios;
+  int times = 0;
+  for (int i = 0; i < 8; ++i) {  // the first does not count
+    gpu::blas::set_mode(Mode::Own);
+    const double ours = time_calls(body, std::max(times, 1), device);
+    gpu::blas::set_mode(Mode::Vendor);
+    const double theirs = time_calls(body, std::max(times, 1), device);
+    if (i > 0) {
+      own.push_back(ours);
+      vendor.push_back(theirs);
+      ratios.push_back(theirs / ours);
+    }
+    const double once = std::max(time_calls(body, 2, device), 1e-6);
+    times = std::max(1, static_cast<int>(kSample / once));
+  }
+  const double of_own = median(own), of_vendor = median(vendor), ratio = median(ratios);
+  std::printf("%-40s %10.1f %10.1f %10.2f\n", one.name.c_str(), of_own * 1e6, of_vendor * 1e6, ratio);
+  out.push_back({{"operation", one.name},
+                 {"own_seconds", of_own},
+                 {"vendor_seconds", of_vendor},
+                 {"vendor_to_own", ratio}});
+}
+
+int run_comparison(const std::string& device_name, const std::string& filter, const std::string& json_path) {
+  const Device device = Device::parse(device_name);
+  nlohmann::json out = nlohmann::json::array();
+  std::printf("libraries: %s\n%-40s %10s %10s %10s\n", list_libraries(device).c_str(), "operation", "own us",
+              "vendor us", "vendor/own");
+  for (const GpuCase& one : gpu_cases()) {
+    if (!one.name.starts_with("matmul ") || one.name.find(filter) == std::string::npos) continue;
+    compare(one, device, out);
+    std::fflush(stdout);
+  }
+  if (!json_path.empty()) std::ofstream(json_path) << out.dump(1) << "\n";
+  return 0;
 }
 
 int run(const std::string& device_name, const std::string& filter, const std::string& json_path) {
@@ -81,11 +123,14 @@ int main(int argc, char** argv) {
   app.add_option("--device", device, "Where to run")->capture_default_str();
   app.add_option("--filter", filter, "Only cases whose name holds this");
   app.add_option("--json", json, "Write the figures to a file");
+  bool compare_blas = false;
+  app.add_flag("--compare-blas", compare_blas,
+               "Time matrix products by our kernels and by the vendor's library in turn");
   app.footer(
       "\nExamples:\n  bw_gpu_bench\n  bw_gpu_bench --device rocm:0 --filter softmax --json out.json\n");
   CLI11_PARSE(app, argc, argv);
   try {
-    return beeswax::bench::run(device, filter, json);
+    return (compare_blas ? beeswax::bench::run_comparison : beeswax::bench::run)(device, filter, json);
   } catch (const beeswax::Error& error) {
     std::fprintf(stderr, "bw_gpu_bench: %s\n", error.what());
     return beeswax::error_exit_code(error.kind());

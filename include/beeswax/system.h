@@ -22,6 +22,9 @@ struct DeviceInfo {
 
 /// Every kind of device, usable or not.
 BW_API std::vector<DeviceInfo> list_devices();
+/// The vendors' libraries that a GPU's driver has beside it, none of which is needed: "cuBLASLt 13.1.0, cuDNN
+/// 9.19.0", or which are not there. Opens them. Empty for the CPU.
+BW_API std::string list_libraries(const Device& device);
 
 /// Threads that operations on the CPU use, the caller's included.
 BW_API int num_threads();

@@ -37,6 +37,10 @@ std::vector<DeviceInfo> list_devices() {
   return out;
 }
 
+std::string list_libraries(const Device& device) {
+  return device.is_cpu() ? "" : gpu::report_libraries(device.kind());
+}
+
 int num_threads() { return ThreadPool::global().threads(); }
 
 void set_num_threads(int threads) {

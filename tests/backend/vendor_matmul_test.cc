@@ -26,6 +26,8 @@ namespace {
   return true;
 }();
 
+constexpr long double kUnitOfHalf = 0x1p-22L;  // docs/numerics.md
+
 class VendorMatmul : public testing::Test {
  protected:
   void SetUp() override {
@@ -72,7 +74,8 @@ TEST_F(VendorMatmul, StaysWithinTheBound) {
         const int64_t before = vendor_products();
         const Tensor got = x.matmul(y);
         EXPECT_EQ(vendor_products(), before + 1) << a.describe() << " of kind " << kind;
-        exact.expect(got, a.describe() + " by " + b.describe() + " of kind " + std::to_string(kind));
+        exact.expect(got, a.describe() + " by " + b.describe() + " of kind " + std::to_string(kind),
+                     kUnitOfHalf);
         EXPECT_EQ(x.matmul(y).to_bytes(), got.to_bytes());
         if (HasFailure()) return;
       }
@@ -124,10 +127,10 @@ TEST_F(VendorMatmul, GraphsReplayIt) {
     y = Tensor();
     const Graph graph = Graph::capture(device_, step);
     graph.replay();
-    expect_product(a, b, y);
+    ExactProduct(a, b).expect(y, "first", kUnitOfHalf);
     x.slice_set(c.to_device(device_), 0, 0);
     graph.replay();
-    expect_product(c, b, y);
+    ExactProduct(c, b).expect(y, "second", kUnitOfHalf);
   }
 }
 

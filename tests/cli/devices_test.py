@@ -43,6 +43,22 @@ class Devices(unittest.TestCase):
             self.assertFalse(none["usable"])
             self.assertRegex(none["reason"], "no device|NoDevice")
 
+    def test_the_vendors_libraries(self):
+        if not os.path.isdir(EMULATED):
+            self.skipTest("built without the software AMD GPU")
+        fake = os.path.join(os.path.dirname(EMULATED), "lib-fake")
+        nowhere = {name: "/nowhere/lib.so" for name in
+                   ("BEESWAX_ROCBLAS_LIBRARY", "BEESWAX_HIPBLASLT_LIBRARY", "BEESWAX_MIOPEN_LIBRARY")}
+        hip = {"BEESWAX_HIP_LIBRARY": os.path.join(EMULATED, "libamdhip64.so.6"), "BEESWAX_EMU_DEVICES": "gfx90a"}
+        (none,) = devices(**hip, **nowhere)
+        self.assertRegex(none["libraries"], "^hipBLASLt not found, rocBLAS not found, MIOpen not found$")
+        rocblas = os.path.join(fake, "librocblas.so")
+        if os.path.exists(rocblas):  # built with the tests
+            (one,) = devices(**hip, **{**nowhere, "BEESWAX_ROCBLAS_LIBRARY": rocblas})
+            self.assertRegex(one["libraries"], "^hipBLASLt not found, rocBLAS 4.2.1, ")
+        cpu = subprocess.run([BEESWAX, "devices", "--json"], capture_output=True, text=True, check=True)
+        self.assertEqual(json.loads(cpu.stdout)[0]["libraries"], "")
+
 
 if __name__ == "__main__":
     unittest.main()

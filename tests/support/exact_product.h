@@ -13,8 +13,10 @@
 namespace beeswax::test {
 
 /// How far a product of `terms` terms may be from the exact sum: the accumulator's bound, and one rounding.
-inline long double bound_of(DType dtype, int64_t terms, long double exact, long double magnitude) {
-  const long double unit = std::ldexp(1.0L, dtype == DType::F64 ? -53 : -24);
+inline long double bound_of(DType dtype, int64_t terms, long double exact, long double magnitude,
+                            long double unit_of_half = 0x1p-24L) {
+  const bool half = dtype == DType::F16 || dtype == DType::BF16;
+  const long double unit = dtype == DType::F64 ? 0x1p-53L : half ? unit_of_half : 0x1p-24L;
   const auto k = static_cast<long double>(terms);
   long double bound = k * unit / (1 - k * unit) * magnitude;
   if (dtype != DType::F64 && dtype != DType::F32) bound += test::ulp(dtype, std::fabs(exact) + bound) / 2;
@@ -43,11 +45,12 @@ struct ExactProduct {
     }
   }
   size_t count() const { return static_cast<size_t>(shape.elem_count()); }
-  void expect(const Tensor& got, const std::string& what) const {
+  /// `unit_of_half`: of the accumulator of f16 and bf16, where matrix units cut what others round.
+  void expect(const Tensor& got, const std::string& what, long double unit_of_half = 0x1p-24L) const {
     ASSERT_EQ(got.shape(), shape);
     const std::vector<double> y = got.to_doubles();
     for (size_t i = 0; i < count(); ++i)
-      ASSERT_LE(std::fabs(y[i] - sums[i]), bound_of(got.dtype(), terms, sums[i], magnitudes[i]))
+      ASSERT_LE(std::fabs(y[i] - sums[i]), bound_of(got.dtype(), terms, sums[i], magnitudes[i], unit_of_half))
           << what << " at " << i;
   }
 };

@@ -5,6 +5,7 @@
 
 #include <filesystem>
 
+#include "backends/gpu/blas/choice.h"
 #include "beeswax/graph.h"
 #include "core/fail.h"
 #include "support/apart.h"
@@ -246,6 +247,27 @@ TEST_P(VendorBlas, SearchesOnceForAShape) {
     EXPECT_LE(control.searches, 1);
     return "";
   });
+}
+
+TEST(BlasChoice, TheTableDecides) {
+  using gpu::blas::Win;
+  const std::vector<Win> table = {{"sm_90", DType::F16, {16, 64}, {1024, INT64_MAX}, {1, 4096}},
+                                  {"gfx942", DType::F32, {1, 1}, {1, 1}, {1, 1}}};
+  const auto wins = [&](std::string_view arch, DType dtype, int64_t m, int64_t n, int64_t k) {
+    const Layout one;
+    gpu::Product product{m,       n, k, dtype, dtype, dtype, nullptr, nullptr,
+                         nullptr, k, 1, n,     1,     n,     1,       Nest<3>({&one, &one, &one})};
+    return gpu::blas::wins(table, arch, product);
+  };
+  EXPECT_TRUE(wins("sm_90", DType::F16, 16, 1024, 1));
+  EXPECT_TRUE(wins("sm_90", DType::F16, 64, 5000, 4096));
+  EXPECT_FALSE(wins("sm_90", DType::F16, 15, 1024, 64));
+  EXPECT_FALSE(wins("sm_90", DType::F16, 65, 1024, 64));
+  EXPECT_FALSE(wins("sm_90", DType::F16, 16, 1023, 64));
+  EXPECT_FALSE(wins("sm_90", DType::F16, 16, 1024, 4097));
+  EXPECT_FALSE(wins("sm_90", DType::BF16, 16, 1024, 64));
+  EXPECT_FALSE(wins("sm_80", DType::F16, 16, 1024, 64));
+  EXPECT_TRUE(wins("gfx942", DType::F32, 1, 1, 1));
 }
 
 TEST(Hipblaslt, OldOnesAreRefused) {

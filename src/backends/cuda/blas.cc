@@ -61,8 +61,7 @@ class Cublaslt final : public gpu::blas::Library {
   std::string reason() const override { return library_.reason(); }
   std::string title() const override {
     if (version_ == nullptr) return std::string(product());
-    // 120905 is 12.9.5; before 12 the fields had one digit less in front.
-    const size_t version = version_();
+    const size_t version = version_();  // 120905 is 12.9.5
     return join_text(product(), " ", version / 10000, ".", version / 100 % 100, ".", version % 100);
   }
   const char* function() const override { return api_.multiply_name; }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "backends/gpu/report.h"
 
+#include "backends/gpu/blas/blas.h"
 #include "backends/gpu/bundle.h"
 #include "backends/gpu/dnn/library.h"
 #include "backends/gpu/driver.h"
@@ -47,8 +48,7 @@ std::vector<DeviceInfo> report(DeviceKind kind, std::string_view prefix) {
         join_text(properties.arch, ", ", properties.units, " compute units, ", driver.version, ", kernels: ",
                   target.has_value()    ? std::string(bundle.target_name(*target))
                   : compiler != nullptr ? "compiled at first use by " + compiler->title()
-                                        : "none",
-                  ", ", dnn::summary_of(dnn::library_for(kind)));
+                                        : "none");
     if (!info.usable)
       info.reason =
           join_text("a ", properties.arch,
@@ -57,6 +57,12 @@ std::vector<DeviceInfo> report(DeviceKind kind, std::string_view prefix) {
     out.push_back(std::move(info));
   }
   return out;
+}
+
+std::string report_libraries(DeviceKind kind) {
+  std::string text;
+  for (const blas::Library* library : blas::libraries_for(kind)) text += blas::summary_of(*library) + ", ";
+  return text + dnn::summary_of(dnn::library_for(kind));
 }
 
 }  // namespace beeswax::gpu

@@ -10,5 +10,7 @@ namespace beeswax::gpu {
 /// The devices that the driver of a kind finds, each with whether the library has kernels for it; one entry
 /// that says why where there is none.
 std::vector<DeviceInfo> report(DeviceKind kind, std::string_view prefix);
+/// The vendors' libraries for devices of a kind, or that they are not there. Opens them.
+std::string report_libraries(DeviceKind kind);
 
 }  // namespace beeswax::gpu

@@ -4,55 +4,15 @@
 
 #include <array>
 #include <atomic>
-#include <cstdlib>
 #include <mutex>
 
 #include "backends/cuda/blas.h"
+#include "backends/gpu/blas/choice.h"
 #include "backends/hip/blas.h"
 #include "core/fail.h"
 
 namespace beeswax::gpu::blas {
 namespace {
-
-enum class Choice : uint8_t { Own, Vendor, Auto };
-
-Choice read_choice() {
-  const char* given = std::getenv("BEESWAX_BLAS");
-  const std::string_view text = given == nullptr ? "" : given;
-  if (text.empty() || text == "auto") return Choice::Auto;
-  if (text == "own") return Choice::Own;
-  if (text == "vendor") return Choice::Vendor;
-  fail(ErrorKind::InvalidArgument, "matmul", "BEESWAX_BLAS is '", text, "'; accepted: own, vendor, auto");
-}
-
-Choice choice() {
-  static const Choice value = read_choice();  // read again after a throw
-  return value;
-}
-
-struct Range {
-  int64_t least, most;
-  bool has(int64_t value) const { return value >= least && value <= most; }
-};
-struct Win {
-  std::string_view arch;
-  DType dtype;
-  Range m, n, k;
-};
-constexpr Win kNoWin{"", DType::F32, {1, 0}, {1, 0}, {1, 0}};  // so that the table is never empty
-constexpr Win kWins[] = {
-    kNoWin,
-#define BW_BLAS_WINS(arch, dtype, m, n, k) {arch, DType::dtype, Range m, Range n, Range k},
-#include "backends/gpu/blas/wins.def"
-};
-
-bool wins(const Gpu& gpu, const Product& p) {
-  for (const Win& win : kWins)
-    if (win.dtype == p.c_type && win.m.has(p.m) && win.n.has(p.n) && win.k.has(p.k) &&
-        win.arch == gpu.properties().arch)
-      return true;
-  return false;
-}
 
 // A device's libraries, each started when it is first asked for a product. Like its Gpu it is never closed.
 class DeviceBlas {
@@ -155,11 +115,17 @@ std::span<const Library* const> libraries_for(DeviceKind kind) {
   return {};
 }
 
+std::string summary_of(const Library& library) {
+  const std::string reason = library.reason();
+  return reason.empty() ? library.title() : reason.substr(0, reason.find(';'));
+}
+
 bool multiply(Gpu& gpu, Backend& backend, const Product& product) {
-  const Choice wanted = choice();
-  if (wanted == Choice::Own || (wanted == Choice::Auto && !wins(gpu, product))) return false;
+  const Mode wanted = mode();
+  if (wanted == Mode::Own) return false;
+  if (wanted == Mode::Auto && !wins(measured_wins(), gpu.properties().arch, product)) return false;
   DeviceBlas& blas = DeviceBlas::of(gpu);
-  if (wanted == Choice::Vendor) blas.require_one();
+  if (wanted == Mode::Vendor) blas.require_one();
   return blas.multiply(backend, product);
 }
 

@@ -66,6 +66,9 @@ class Library {
 /// The libraries for devices of a kind, the one to ask first first; opened at the first call.
 std::span<const Library* const> libraries_for(DeviceKind kind);
 
+/// What it is, or that it is not there, in few words: "cuBLASLt 13.1.0", "rocBLAS not found".
+std::string summary_of(const Library& library);
+
 /// Makes a product by a vendor's library where BEESWAX_BLAS wants it: "own" never, "vendor" wherever the
 /// library can, "auto" where the table of measurements (wins.def) says that it is faster. Tells whether it
 /// was made. Throws InvalidArgument for another value, and Device where "vendor" finds no library or it

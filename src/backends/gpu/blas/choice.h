@@ -1,0 +1,38 @@
+// SPDX-License-Identifier: Apache-2.0
+// Who makes a matrix product: our kernels, or a vendor's library. BEESWAX_BLAS says own, vendor or auto; auto
+// asks a table of measurements.
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <string_view>
+
+#include "backends/gpu/gemm.h"
+#include "beeswax/export.h"
+
+namespace beeswax::gpu::blas {
+
+enum class Mode : uint8_t { Own, Vendor, Auto };
+/// What the text of BEESWAX_BLAS means; null is Auto. Throws InvalidArgument for anything else.
+Mode mode_of(const char* text);
+/// The process's: BEESWAX_BLAS, read at the first call.
+Mode mode();
+/// Instead of the variable's, for benchmarks that compare.
+BW_API void set_mode(Mode mode);
+
+struct Range {
+  int64_t least, most;
+  bool has(int64_t value) const { return value >= least && value <= most; }
+};
+/// A row of wins.def.
+struct Win {
+  std::string_view arch;
+  DType dtype;
+  Range m, n, k;
+};
+/// Whether a table says that a library is faster on `arch`.
+bool wins(std::span<const Win> table, std::string_view arch, const Product& product);
+/// The rows of wins.def.
+std::span<const Win> measured_wins();
+
+}  // namespace beeswax::gpu::blas
