@@ -62,24 +62,36 @@ class VendorMatmul : public testing::Test {
 };
 
 TEST_F(VendorMatmul, StaysWithinTheBound) {
-  constexpr std::array<int64_t, 4> kShapes[] = {{1, 1, 1, 1},    {1, 1, 300, 70},    {1, 70, 20, 1},
+  std::vector<std::array<int64_t, 4>> shapes = {{1, 1, 1, 1},    {1, 1, 300, 70},    {1, 70, 20, 1},
                                                 {3, 4, 40, 130}, {1, 33, 50, 8},     {2, 65, 31, 66},
                                                 {1, 64, 64, 64}, {1, 130, 257, 129}, {1, 13, 520, 264}};
-  for (const auto& [batch, m, k, n] : kShapes) {
+  const bool stands_in = device_.kind() == DeviceKind::Emu;
+  // Where a sum is worth cutting into parts, and tiles are many.
+  if (!stands_in) shapes.insert(shapes.end(), {{1, 64, 8192, 72}, {1, 256, 2048, 128}, {4, 200, 1000, 304}});
+  int64_t cases = 0;
+  const int64_t before = vendor_products();
+  for (const auto& [batch, m, k, n] : shapes) {
     for (const DType dtype : {DType::F32, DType::F16, DType::BF16, DType::F64}) {
       const Tensor a = numbers({batch, m, k}, dtype, 1), b = numbers({batch, k, n}, dtype, 2);
       const ExactProduct exact(a, b);
       for (int kind = 0; kind < 9; ++kind) {
         const Tensor x = laid(a, kind % 3), y = laid(b, kind / 3);
-        const int64_t before = vendor_products();
         const Tensor got = x.matmul(y);
-        EXPECT_EQ(vendor_products(), before + 1) << a.describe() << " of kind " << kind;
+        ++cases;
         exact.expect(got, a.describe() + " by " + b.describe() + " of kind " + std::to_string(kind),
                      kUnitOfHalf);
-        EXPECT_EQ(x.matmul(y).to_bytes(), got.to_bytes());
+        EXPECT_EQ(x.matmul(y).to_bytes(), got.to_bytes()) << a.describe() << " of kind " << kind;
         if (HasFailure()) return;
       }
     }
+  }
+  // Each case twice. A library may leave some to our kernels; a stand-in does not.
+  const int64_t made = (vendor_products() - before) / 2;
+  std::printf("%d of %d products through %s\n", static_cast<int>(made), static_cast<int>(cases),
+              usable_.front()->title().c_str());
+  EXPECT_GT(made, cases / 2);
+  if (stands_in) {
+    EXPECT_EQ(made, cases);
   }
 }
 
