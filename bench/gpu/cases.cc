@@ -123,8 +123,9 @@ GpuCase convolution(DType dtype, const ConvRow& row, bool is_large) {
           : (size + 2 * options.padding - options.dilation * (row.taps - 1) - 1) / options.stride + 1;
   const auto results = static_cast<double>(batch * out * to * (flat ? 1 : to));
   // Each product of the definition once, over padding too.
-  const auto products = row.transposed ? static_cast<double>(x.elem_count() * kernel.elem_count() / first)
-                                       : results * static_cast<double>(kernel.elem_count() / first);
+  const int64_t of_each = kernel.elem_count() / first;
+  const auto products =
+      (row.transposed ? static_cast<double>(x.elem_count()) : results) * static_cast<double>(of_each);
   return {join_text("conv ", row.what, " ", dtype_name(dtype), " ", x.to_string(), " to ", out),
           bytes_of(dtype, static_cast<double>(x.elem_count() + kernel.elem_count()) + results), 2 * products,
           [=](const Device& device) -> Body {

@@ -99,6 +99,7 @@ TEST_F(VendorConv, AnyStridesGiveTheSameBits) {
     const int64_t before = runs();
     EXPECT_EQ(c.run(test::strided_twin(in.x), in.kernel).to_bytes(), want);
     EXPECT_EQ(c.run(in.x, test::strided_twin(in.kernel)).to_bytes(), want);
+    EXPECT_EQ(c.run(in.x.t().contiguous().t(), in.kernel.t().contiguous().t()).to_bytes(), want);
     const Tensor one = in.x.narrow(0, 1, 1);  // dense, but not where vectors may be loaded
     EXPECT_EQ(c.run(one, in.kernel).to_bytes(), c.run(one.copy(), in.kernel).to_bytes());
     EXPECT_GT(runs(), before);

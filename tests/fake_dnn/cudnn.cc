@@ -113,10 +113,7 @@ std::vector<cudnnConvolutionFwdAlgoPerf_t> ways_of(const Machine& m, const Probl
   add(CUDNN_CONVOLUTION_FWD_ALGO_WINOGRAD, 0, CUDNN_DETERMINISTIC, math);
   add(CUDNN_CONVOLUTION_FWD_ALGO_FFT, not_supported(m, 2), CUDNN_DETERMINISTIC, math);
   if (m.control.only_transforms) return out;
-  if (p.window.dilation[0] > 1 || p.window.dilation[1] > 1)
-    add(CUDNN_CONVOLUTION_FWD_ALGO_IMPLICIT_PRECOMP_GEMM, not_supported(m, 0), CUDNN_DETERMINISTIC, math);
-  else
-    add(CUDNN_CONVOLUTION_FWD_ALGO_IMPLICIT_PRECOMP_GEMM, 0, CUDNN_DETERMINISTIC, math);
+  add(CUDNN_CONVOLUTION_FWD_ALGO_IMPLICIT_PRECOMP_GEMM, 0, CUDNN_DETERMINISTIC, math);
   add(CUDNN_CONVOLUTION_FWD_ALGO_IMPLICIT_GEMM, 0, CUDNN_DETERMINISTIC,
       p.image.type == Type::F32 ? CUDNN_FMA_MATH : CUDNN_DEFAULT_MATH);
   return out;
@@ -133,8 +130,12 @@ int list_ways(Machine& m, const Problem& p, bool transposed, int most, int* coun
   return CUDNN_STATUS_SUCCESS;
 }
 
+// What heuristics named may turn out not to be done.
 const cudnnConvolutionFwdAlgoPerf_t* way(const std::vector<cudnnConvolutionFwdAlgoPerf_t>& ways,
-                                         int algorithm) {
+                                         const Problem& p, bool transposed, int algorithm) {
+  const bool is_dilated = p.window.dilation[0] > 1 || p.window.dilation[1] > 1;
+  if (!transposed && is_dilated && algorithm == CUDNN_CONVOLUTION_FWD_ALGO_IMPLICIT_PRECOMP_GEMM)
+    return nullptr;
   for (const auto& w : ways)
     if (w.algo == algorithm && w.status == CUDNN_STATUS_SUCCESS) return &w;
   return nullptr;
@@ -143,7 +144,7 @@ const cudnnConvolutionFwdAlgoPerf_t* way(const std::vector<cudnnConvolutionFwdAl
 int size_workspace(Machine& m, const Problem& p, bool transposed, int algorithm, size_t* bytes) {
   if (p.status != CUDNN_STATUS_SUCCESS) return p.status;
   const auto ways = ways_of(m, p, transposed);
-  const auto* chosen = way(ways, algorithm);
+  const auto* chosen = way(ways, p, transposed, algorithm);
   if (chosen == nullptr) return not_supported(m, 0);
   *bytes = chosen->memory;
   return CUDNN_STATUS_SUCCESS;
@@ -160,7 +161,7 @@ int run(Machine& m, const Problem& p, bool transposed, const void* alpha, const 
     return bad_parameter(m);
   }
   const auto ways = ways_of(m, p, transposed);
-  const auto* chosen = way(ways, algorithm);
+  const auto* chosen = way(ways, p, transposed, algorithm);
   if (chosen == nullptr) return not_supported(m, 0);
   if (chosen->determinism != CUDNN_DETERMINISTIC) m.misuse("an algorithm that does not repeat its bits");
   if (p.window.math != chosen->mathType && p.image.type != Type::F32)

@@ -176,10 +176,10 @@ void Machine::misuse(const std::string& what) {
   std::snprintf(control.misuse, sizeof(control.misuse), "%s", what.c_str());
 }
 
-void* Machine::make(Object object) {
+void* Machine::make(const Object& object) {
   void* address = ::operator new(1);  // an address of its own
   ++count(object.kind);
-  objects_.emplace(address, std::move(object));
+  objects_.emplace(address, object);
   return address;
 }
 

@@ -51,7 +51,7 @@ class Machine {
 
   /// 0, or what the fault says.
   int enter(const char* name);
-  void* make(Object object);
+  void* make(const Object& object);
   /// The object, or null and a misuse.
   Object* find(Kind kind, const void* object);
   bool release(Kind kind, void* object);

@@ -34,7 +34,7 @@ enum Mode { kCrossCorrelation = 1 };                                       // cu
 enum Determinism { kDeterministic = 1 };                                   // cudnnDeterminism_t
 enum Math { kDefaultMath = 0, kTensorMath = 1, kFmaMath = 3 };             // cudnnMathType_t
 enum Forward { kImplicit = 0, kPrecomputed = 1, kGemm = 2, kDirect = 3 };  // cudnnConvolutionFwdAlgo_t
-enum BackwardData { kSecond = 1 };                                         // cudnnConvolutionBwdDataAlgo_t
+enum BackwardData { kFirst = 0, kSecond = 1 };                             // cudnnConvolutionBwdDataAlgo_t
 constexpr size_t kMostAlgorithms = 8;
 constexpr size_t kLeastVersion = 8000;
 
@@ -77,10 +77,9 @@ using ConvDescriptor = gpu::dnn::Owned<Api, &Api::cudnnDestroyConvolutionDescrip
 
 int type_of(DType dtype) { return dtype == DType::F16 ? kHalf : dtype == DType::BF16 ? kBFloat16 : kFloat; }
 
-// Winograd and Fourier transforms keep no bound on the error of one result; of the ways back the first adds
-// in any order.
+// Winograd and Fourier transforms keep no bound on the error of one result.
 bool keeps_bound(int algorithm, bool transposed) {
-  if (transposed) return algorithm == kSecond;
+  if (transposed) return algorithm == kFirst || algorithm == kSecond;
   return algorithm == kImplicit || algorithm == kPrecomputed || algorithm == kGemm || algorithm == kDirect;
 }
 
