@@ -50,12 +50,13 @@ class VendorMatmul : public testing::Test {
     return tensor_of(small_numbers(shape.elem_count(), static_cast<uint32_t>(seed), false), shape, dtype,
                      Device::cpu());
   }
-  /// On the device, dense along its rows, its columns, or with gaps between rows.
+  /// On the device, dense along its rows, its columns, or with gaps between rows that begin at an odd
+  /// element.
   Tensor laid(const Tensor& x, int kind) const {
     if (kind == 0) return x.to_device(device_);
     if (kind == 1) return x.transpose(-1, -2).contiguous().to_device(device_).transpose(-1, -2);
-    const Tensor wide = Tensor::cat({x, x.narrow(-1, 0, 1).zeros_like()}, -1);
-    return wide.to_device(device_).narrow(-1, 0, x.dim(-1));
+    const Tensor wide = Tensor::cat({x.narrow(-1, 0, 1), x}, -1);
+    return wide.to_device(device_).narrow(-1, 1, x.dim(-1));
   }
   Device device_ = devices().front();
   std::vector<const gpu::blas::Library*> usable_;
