@@ -8,6 +8,7 @@
 #include <nlohmann/json.hpp>
 
 #include "backends/gpu/blas/choice.h"
+#include "backends/gpu/dnn/choice.h"
 #include "beeswax/error.h"
 #include "beeswax/system.h"
 #include "bench/gpu/cases.h"
@@ -43,16 +44,21 @@ Timing measure(const std::function<Tensor()>& body, const std::function<Tensor()
   return {median(seconds), median(copies)};
 }
 
+// Lets our kernels or a vendor's library do the operations.
+void set_makers(bool vendor) {
+  set_mode(vendor ? gpu::blas::Mode::Vendor : gpu::blas::Mode::Own);
+  set_mode(vendor ? gpu::dnn::Mode::Vendor : gpu::dnn::Mode::Own);
+}
+
 // Seconds of a case by our kernels and by a vendor's library, in turn.
 void compare(const GpuCase& one, const Device& device, nlohmann::json& out) {
-  using gpu::blas::Mode;
   const std::function<Tensor()> body = one.make(device);
   std::vector<double> own, vendor, ratios;
   int times = 0;
   for (int i = 0; i < 8; ++i) {  // the first does not count
-    gpu::blas::set_mode(Mode::Own);
+    set_makers(false);
     const double ours = time_calls(body, std::max(times, 1), device);
-    gpu::blas::set_mode(Mode::Vendor);
+    set_makers(true);
     const double theirs = time_calls(body, std::max(times, 1), device);
     if (i > 0) {
       own.push_back(ours);
@@ -70,13 +76,14 @@ void compare(const GpuCase& one, const Device& device, nlohmann::json& out) {
                  {"vendor_to_own", ratio}});
 }
 
-int run_comparison(const std::string& device_name, const std::string& filter, const std::string& json_path) {
+int run_comparison(const std::string& device_name, const std::string& kind, const std::string& filter,
+                   const std::string& json_path) {
   const Device device = Device::parse(device_name);
   nlohmann::json out = nlohmann::json::array();
   std::printf("libraries: %s\n%-40s %10s %10s %10s\n", list_libraries(device).c_str(), "operation", "own us",
               "vendor us", "vendor/own");
   for (const GpuCase& one : gpu_cases()) {
-    if (!one.name.starts_with("matmul ") || one.name.find(filter) == std::string::npos) continue;
+    if (!one.name.starts_with(kind) || one.name.find(filter) == std::string::npos) continue;
     compare(one, device, out);
     std::fflush(stdout);
   }
@@ -123,14 +130,18 @@ int main(int argc, char** argv) {
   app.add_option("--device", device, "Where to run")->capture_default_str();
   app.add_option("--filter", filter, "Only cases whose name holds this");
   app.add_option("--json", json, "Write the figures to a file");
-  bool compare_blas = false;
+  bool compare_blas = false, compare_dnn = false;
   app.add_flag("--compare-blas", compare_blas,
                "Time matrix products by our kernels and by the vendor's library in turn");
+  app.add_flag("--compare-dnn", compare_dnn,
+               "Time convolutions by our kernels and by the vendor's library in turn");
   app.footer(
       "\nExamples:\n  bw_gpu_bench\n  bw_gpu_bench --device rocm:0 --filter softmax --json out.json\n");
   CLI11_PARSE(app, argc, argv);
   try {
-    return (compare_blas ? beeswax::bench::run_comparison : beeswax::bench::run)(device, filter, json);
+    if (compare_blas) return beeswax::bench::run_comparison(device, "matmul ", filter, json);
+    if (compare_dnn) return beeswax::bench::run_comparison(device, "conv ", filter, json);
+    return beeswax::bench::run(device, filter, json);
   } catch (const beeswax::Error& error) {
     std::fprintf(stderr, "bw_gpu_bench: %s\n", error.what());
     return beeswax::error_exit_code(error.kind());

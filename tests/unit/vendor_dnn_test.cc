@@ -382,6 +382,18 @@ TEST(ConvChoice, WordsOfTheVariable) {
   EXPECT_ERROR(dnn::mode_of("Own"), InvalidArgument, "BEESWAX_DNN is 'Own'; accepted: own, vendor, auto");
 }
 
+TEST(ConvChoice, TheVariableIsReadOnceAndABenchmarkMayChange) {
+  run_apart([] {
+    ::setenv("BEESWAX_DNN", "own", 1);
+    EXPECT_EQ(dnn::choice().mode, dnn::Mode::Own);
+    ::setenv("BEESWAX_DNN", "vendor", 1);
+    EXPECT_EQ(dnn::choice().mode, dnn::Mode::Own);
+    dnn::set_mode(dnn::Mode::Vendor);
+    EXPECT_EQ(dnn::choice().mode, dnn::Mode::Vendor);
+    return "";
+  });
+}
+
 TEST(ConvChoice, ClassesOfShapes) {
   dnn::Conv conv{DType::F32, false, 1, 1, 64, 28, 28, 128, 28, 28, 3, 3, 1, 1, 1, 1, 1, 1};
   EXPECT_EQ(dnn::class_of(conv), dnn::ShapeClass::Window);

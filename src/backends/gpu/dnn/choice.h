@@ -7,6 +7,7 @@
 #include <string_view>
 
 #include "backends/gpu/dnn/library.h"
+#include "beeswax/export.h"
 
 namespace beeswax::gpu::dnn {
 
@@ -36,7 +37,9 @@ struct Choice {
   std::span<const ChoiceRow> table;
 };
 /// The process's: BEESWAX_DNN, read at the first call, and conv_choice.def.
-const Choice& choice();
+Choice choice();
+/// Instead of the variable's, for benchmarks that compare.
+BW_API void set_mode(Mode mode);
 bool vendor_wins(std::span<const ChoiceRow> table, std::string_view arch, const Conv& conv);
 
 }  // namespace beeswax::gpu::dnn
