@@ -11,36 +11,36 @@ namespace {
 
 struct Numbers {
   // cublasStatus_t
-  static constexpr int not_initialized = 1, invalid_value = 7, execution_failed = 13, not_supported = 15;
+  static constexpr int kNotInitialized = 1, kInvalidValue = 7, kExecutionFailed = 13, kNotSupported = 15;
   // cublasOperation_t
-  static constexpr int plain = 0, turned = 1;
+  static constexpr int kPlain = 0, kTurned = 1;
   // cublasComputeType_t
-  static constexpr int compute_32f = 68, compute_64f = 70;
+  static constexpr int kCompute32f = 68, kCompute64f = 70;
   // cublasLtMatmulDescAttributes_t, int32_t both
-  static constexpr int turn_a = 3, turn_b = 4;
+  static constexpr int kTurnA = 3, kTurnB = 4;
   // cublasLtMatrixLayoutAttribute_t: int32_t, int64_t
-  static constexpr int batch = 5, batch_stride = 6;
+  static constexpr int kBatch = 5, kBatchStride = 6;
   // cublasLtMatmulPreferenceAttributes_t: uint64_t, uint32_t, uint32_t for each of a, b, c, d
-  static constexpr int most_workspace = 1, reductions = 3, first_alignment = 5, last_alignment = 8;
-  static constexpr uintptr_t workspace_alignment = 256;
+  static constexpr int kMostWorkspace = 1, kReductions = 3, kFirstAlignment = 5, kLastAlignment = 8;
+  static constexpr uintptr_t kWorkspaceAlignment = 256;
 
-  static size_t product_bytes(int attribute) { return attribute == turn_a || attribute == turn_b ? 4 : 0; }
+  static size_t product_bytes(int attribute) { return attribute == kTurnA || attribute == kTurnB ? 4 : 0; }
   static size_t layout_bytes(int attribute) {
-    return attribute == batch ? 4 : attribute == batch_stride ? 8 : 0;
+    return attribute == kBatch ? 4 : attribute == kBatchStride ? 8 : 0;
   }
   static size_t wish_bytes(int attribute) {
-    if (attribute == most_workspace) return 8;
-    return attribute == reductions || (attribute >= first_alignment && attribute <= last_alignment) ? 4 : 0;
+    if (attribute == kMostWorkspace) return 8;
+    return attribute == kReductions || (attribute >= kFirstAlignment && attribute <= kLastAlignment) ? 4 : 0;
   }
   // cublasLtReductionScheme_t: parts in the type of sums (2), not in place (1) or in the type of results (4).
   static bool repeats(const std::map<int, int64_t>& wishes) {
-    const auto found = wishes.find(reductions);
+    const auto found = wishes.find(kReductions);
     return found != wishes.end() && found->second == 2;
   }
   // The strictest algorithm that the told alignments allow: as the least of them.
   static uint16_t alignment(const std::map<int, int64_t>& wishes) {
     int64_t least = 256;
-    for (int attribute = first_alignment; attribute <= last_alignment; ++attribute) {
+    for (int attribute = kFirstAlignment; attribute <= kLastAlignment; ++attribute) {
       const auto found = wishes.find(attribute);
       if (found != wishes.end() && found->second < least) least = found->second;
     }

@@ -13,24 +13,24 @@ namespace {
 
 struct Numbers {
   // hipblasStatus_t
-  static constexpr int not_initialized = 1, invalid_value = 3, execution_failed = 5, not_supported = 7;
+  static constexpr int kNotInitialized = 1, kInvalidValue = 3, kExecutionFailed = 5, kNotSupported = 7;
   // hipblasOperation_t
-  static constexpr int plain = 111, turned = 112;
+  static constexpr int kPlain = 111, kTurned = 112;
   // hipblasComputeType_t
-  static constexpr int compute_32f = 2, compute_64f = 7;
+  static constexpr int kCompute32f = 2, kCompute64f = 7;
   // hipblasLtMatmulDescAttributes_t, int32_t both
-  static constexpr int turn_a = 0, turn_b = 1;
+  static constexpr int kTurnA = 0, kTurnB = 1;
   // hipblasLtMatrixLayoutAttribute_t: int32_t, int64_t
-  static constexpr int batch = 0, batch_stride = 1;
+  static constexpr int kBatch = 0, kBatchStride = 1;
   // hipblasLtMatmulPreferenceAttributes_t: uint64_t
-  static constexpr int most_workspace = 1;
-  static constexpr uintptr_t workspace_alignment = 16;
+  static constexpr int kMostWorkspace = 1;
+  static constexpr uintptr_t kWorkspaceAlignment = 16;
 
-  static size_t product_bytes(int attribute) { return attribute == turn_a || attribute == turn_b ? 4 : 0; }
+  static size_t product_bytes(int attribute) { return attribute == kTurnA || attribute == kTurnB ? 4 : 0; }
   static size_t layout_bytes(int attribute) {
-    return attribute == batch ? 4 : attribute == batch_stride ? 8 : 0;
+    return attribute == kBatch ? 4 : attribute == kBatchStride ? 8 : 0;
   }
-  static size_t wish_bytes(int attribute) { return attribute == most_workspace ? 8 : 0; }
+  static size_t wish_bytes(int attribute) { return attribute == kMostWorkspace ? 8 : 0; }
   static bool repeats(const std::map<int, int64_t>&) { return true; }
   static uint16_t alignment(const std::map<int, int64_t>&) { return 0; }
 };
@@ -50,8 +50,8 @@ static_assert(sizeof(Result) == 56);  // hipblasLtMatmulHeuristicResult_t
 // HIPBLASLT_VERSION_MAJOR * 100000 + _MINOR * 100 + _PATCH
 BW_FAKE_EXPORT int hipblasLtGetVersion(void* handle, int* version) {
   return call(__func__, [&](Blas& blas) -> int {
-    if (!blas.is_alive(handle)) return blas.refuse(Numbers::not_initialized, "no handle");
-    if (version == nullptr) return blas.refuse(Numbers::invalid_value, "no place for the version");
+    if (!blas.is_alive(handle)) return blas.refuse(Numbers::kNotInitialized, "no handle");
+    if (version == nullptr) return blas.refuse(Numbers::kInvalidValue, "no place for the version");
     *version = blas.control.version != 0 ? blas.control.version : 100000;
     return 0;
   });

@@ -62,7 +62,7 @@ Object* find(const void* handle, Object::Kind kind) {
 }
 
 int make(Blas& blas, void** out, Object object) {
-  if (out == nullptr) return blas.refuse(Numbers::invalid_value, "no place for an object");
+  if (out == nullptr) return blas.refuse(Numbers::kInvalidValue, "no place for an object");
   *out = std::malloc(1);
   objects[*out] = std::move(object);
   ++blas.control.objects;
@@ -71,7 +71,7 @@ int make(Blas& blas, void** out, Object object) {
 
 int destroy(Blas& blas, void* handle, Object::Kind kind) {
   if (find(handle, kind) == nullptr)
-    return blas.refuse(Numbers::invalid_value, "an object that is not alive");
+    return blas.refuse(Numbers::kInvalidValue, "an object that is not alive");
   objects.erase(handle);
   std::free(handle);
   --blas.control.objects;
@@ -80,12 +80,12 @@ int destroy(Blas& blas, void* handle, Object::Kind kind) {
 
 int set(Blas& blas, void* handle, Object::Kind kind, int attribute, const void* value, size_t bytes) {
   Object* object = find(handle, kind);
-  if (object == nullptr) return blas.refuse(Numbers::invalid_value, "an object that is not alive");
+  if (object == nullptr) return blas.refuse(Numbers::kInvalidValue, "an object that is not alive");
   const size_t expected = kind == Object::Kind::Product  ? Numbers::product_bytes(attribute)
                           : kind == Object::Kind::Layout ? Numbers::layout_bytes(attribute)
                                                          : Numbers::wish_bytes(attribute);
   if (value == nullptr || expected == 0 || bytes != expected)
-    return blas.refuse(Numbers::invalid_value,
+    return blas.refuse(Numbers::kInvalidValue,
                        "attribute " + std::to_string(attribute) + " of " + std::to_string(bytes) + " bytes");
   int64_t number = 0;
   std::memcpy(&number, value, bytes);
@@ -117,14 +117,14 @@ int read(Blas& blas, const void* product, const void* a, const void* b, const vo
                            find(c, Object::Kind::Layout), find(d, Object::Kind::Layout)};
   for (const Object* side : sides)
     if (what == nullptr || side == nullptr)
-      return blas.refuse(Numbers::invalid_value, "a descriptor that is not alive");
+      return blas.refuse(Numbers::kInvalidValue, "a descriptor that is not alive");
   const auto& [left, right, addend, result] = sides;
-  const int64_t turn_a = what->get(Numbers::turn_a, Numbers::plain),
-                turn_b = what->get(Numbers::turn_b, Numbers::plain);
+  const int64_t turn_a = what->get(Numbers::kTurnA, Numbers::kPlain),
+                turn_b = what->get(Numbers::kTurnB, Numbers::kPlain);
   for (const int64_t turn : {turn_a, turn_b})
-    if (turn != Numbers::plain && turn != Numbers::turned)
-      return blas.refuse(Numbers::invalid_value, "no operation");
-  const bool turned_a = turn_a == Numbers::turned, turned_b = turn_b == Numbers::turned;
+    if (turn != Numbers::kPlain && turn != Numbers::kTurned)
+      return blas.refuse(Numbers::kInvalidValue, "no operation");
+  const bool turned_a = turn_a == Numbers::kTurned, turned_b = turn_b == Numbers::kTurned;
   const auto m = static_cast<int64_t>(result->rows), n = static_cast<int64_t>(result->columns);
   const auto k = static_cast<int64_t>(turned_a ? left->rows : left->columns);
   const auto is = [](const Object* side, int64_t rows, int64_t columns) {
@@ -132,22 +132,22 @@ int read(Blas& blas, const void* product, const void* a, const void* b, const vo
   };
   if (!is(left, turned_a ? k : m, turned_a ? m : k) || !is(right, turned_b ? n : k, turned_b ? k : n) ||
       !is(addend, m, n))
-    return blas.refuse(Numbers::invalid_value, "sizes that do not fit together");
-  const int64_t batch = result->get(Numbers::batch, 1);
+    return blas.refuse(Numbers::kInvalidValue, "sizes that do not fit together");
+  const int64_t batch = result->get(Numbers::kBatch, 1);
   for (const Object* side : sides) {
-    if (side->get(Numbers::batch, 1) != batch || batch < 1)
-      return blas.refuse(Numbers::invalid_value, "other batches");
+    if (side->get(Numbers::kBatch, 1) != batch || batch < 1)
+      return blas.refuse(Numbers::kInvalidValue, "other batches");
     if (side->leading < static_cast<int64_t>(side->rows))
-      return blas.refuse(Numbers::invalid_value, "a leading dimension");
+      return blas.refuse(Numbers::kInvalidValue, "a leading dimension");
   }
   const Type type = type_of(left->type);
   const bool wide = type == Type::Double;
   if (type == Type::None || static_cast<int>(type) == blas.control.without_type ||
       right->type != left->type || addend->type != left->type || result->type != left->type)
-    return Numbers::not_supported;
-  if (what->compute_type != (wide ? Numbers::compute_64f : Numbers::compute_32f) ||
+    return Numbers::kNotSupported;
+  if (what->compute_type != (wide ? Numbers::kCompute64f : Numbers::kCompute32f) ||
       what->scale_type != (wide ? 1 : 0))
-    return blas.refuse(Numbers::not_supported, "another type of sums");
+    return blas.refuse(Numbers::kNotSupported, "another type of sums");
   out->call = {turned_a,
                turned_b,
                m,
@@ -157,9 +157,9 @@ int read(Blas& blas, const void* product, const void* a, const void* b, const vo
                left->leading,
                right->leading,
                result->leading,
-               left->get(Numbers::batch_stride, 0),
-               right->get(Numbers::batch_stride, 0),
-               result->get(Numbers::batch_stride, 0),
+               left->get(Numbers::kBatchStride, 0),
+               right->get(Numbers::kBatchStride, 0),
+               result->get(Numbers::kBatchStride, 0),
                static_cast<int>(type),
                0};
   out->type = type;
@@ -187,14 +187,14 @@ uint32_t shape_of(const BlasCall& call) {
 
 BW_FAKE_EXPORT int FAKE_LT(Create)(void** handle) {
   return call(__func__, [&](Blas& blas) -> int {
-    if (handle == nullptr) return blas.refuse(Numbers::invalid_value, "no place for a handle");
+    if (handle == nullptr) return blas.refuse(Numbers::kInvalidValue, "no place for a handle");
     *handle = blas.make();
     return 0;
   });
 }
 BW_FAKE_EXPORT int FAKE_LT(Destroy)(void* handle) {
   return call_release(__func__,
-                      [&](Blas& blas) -> int { return blas.release(handle) ? 0 : Numbers::not_initialized; });
+                      [&](Blas& blas) -> int { return blas.release(handle) ? 0 : Numbers::kNotInitialized; });
 }
 
 BW_FAKE_EXPORT int FAKE_LT(MatmulDescCreate)(void** product, int compute_type, int scale_type) {
@@ -245,17 +245,17 @@ BW_FAKE_EXPORT int FAKE_LT(MatmulAlgoGetHeuristic)(void* handle, void* product, 
                                                    void* d, void* wish, int wanted, void* results,
                                                    int* found) {
   return call(__func__, [&](Blas& blas) -> int {
-    if (!blas.is_alive(handle)) return blas.refuse(Numbers::not_initialized, "no handle");
+    if (!blas.is_alive(handle)) return blas.refuse(Numbers::kNotInitialized, "no handle");
     const Object* wishes = find(wish, Object::Kind::Wish);
     if (wishes == nullptr || wanted < 1 || results == nullptr || found == nullptr)
-      return blas.refuse(Numbers::invalid_value, "no wish, or no place for results");
+      return blas.refuse(Numbers::kInvalidValue, "no wish, or no place for results");
     Matrices read_product{};
     if (const int status = read(blas, product, a, b, c, d, &read_product); status != 0) return status;
     ++blas.control.searches;
     *found = 0;
     if (!Numbers::repeats(wishes->attributes))
-      return blas.refuse(Numbers::invalid_value, "sums that round between");
-    if (wishes->get(Numbers::most_workspace, 0) < static_cast<int64_t>(blas.control.wanted_workspace))
+      return blas.refuse(Numbers::kInvalidValue, "sums that round between");
+    if (wishes->get(Numbers::kMostWorkspace, 0) < static_cast<int64_t>(blas.control.wanted_workspace))
       return 0;
     Result result{};
     Found kept;
@@ -274,24 +274,24 @@ BW_FAKE_EXPORT int FAKE_LT(Matmul)(void* handle, void* product, const void* alph
                                    const void* c, void* c_layout, void* d, void* d_layout,
                                    const void* algorithm, void* workspace, size_t bytes, void* stream) {
   return call(__func__, [&](Blas& blas) -> int {
-    if (!blas.is_alive(handle)) return blas.refuse(Numbers::not_initialized, "no handle");
+    if (!blas.is_alive(handle)) return blas.refuse(Numbers::kNotInitialized, "no handle");
     Matrices matrices{};
     if (const int status = read(blas, product, a_layout, b_layout, c_layout, d_layout, &matrices);
         status != 0)
       return status;
     if (alpha == nullptr || beta == nullptr || a == nullptr || b == nullptr || d == nullptr ||
         algorithm == nullptr)
-      return blas.refuse(Numbers::invalid_value, "no scalar, operand or algorithm");
+      return blas.refuse(Numbers::kInvalidValue, "no scalar, operand or algorithm");
     Found found;
     std::memcpy(&found, algorithm, sizeof(found));
     if (found.magic != Found().magic || found.shape != shape_of(matrices.call))
-      return blas.refuse(Numbers::invalid_value, "an algorithm of another product");
+      return blas.refuse(Numbers::kInvalidValue, "an algorithm of another product");
     if (bytes < blas.control.wanted_workspace || (bytes > 0 && workspace == nullptr) ||
-        reinterpret_cast<uintptr_t>(workspace) % Numbers::workspace_alignment != 0)
-      return blas.refuse(Numbers::invalid_value, "too little workspace");
+        reinterpret_cast<uintptr_t>(workspace) % Numbers::kWorkspaceAlignment != 0)
+      return blas.refuse(Numbers::kInvalidValue, "too little workspace");
     for (const void* data : {a, b, static_cast<const void*>(d)})
       if (found.alignment != 0 && reinterpret_cast<uintptr_t>(data) % found.alignment != 0)
-        return blas.refuse(Numbers::invalid_value, "an address less aligned than was told");
+        return blas.refuse(Numbers::kInvalidValue, "an address less aligned than was told");
     const auto scalar = [&](const void* at) {
       return matrices.type == Type::Double ? *static_cast<const double*>(at) : *static_cast<const float*>(at);
     };
@@ -304,7 +304,7 @@ BW_FAKE_EXPORT int FAKE_LT(Matmul)(void* handle, void* product, const void* alph
     matrices.d = d;
     matrices.workspace = workspace;
     if (const std::string wrong = blas.wrong_with(matrices); !wrong.empty())
-      return blas.refuse(Numbers::execution_failed, wrong);
-    return blas.submit(matrices, stream) ? 0 : Numbers::execution_failed;
+      return blas.refuse(Numbers::kExecutionFailed, wrong);
+    return blas.submit(matrices, stream) ? 0 : Numbers::kExecutionFailed;
   });
 }
