@@ -64,6 +64,10 @@ BW_FN int64_t pack_lines_of_panels(const GemmPack& g, const Src* from, Compute<S
   return first;
 }
 
+// Vectors of a lane that are requested ahead while squares are transposed: lanes lie too far apart, and each
+// gives too few lines, for the processor to foresee them.
+constexpr int64_t kSquaresAhead = 8;
+
 // k is dense in the source: transpose squares.
 template <class Src>
 BW_FN void pack_columns(const Panel<Src>& panel) {
@@ -74,11 +78,19 @@ BW_FN void pack_columns(const Panel<Src>& panel) {
     for (int64_t i = 0; i < panel.wide; i += n) {
       const int64_t lanes = smaller(n, panel.lanes - i);
       const Src* from = panel.from + i * panel.lane_stride + p;
+      // The same lanes further on, or, near their end, those of the next panel.
+      constexpr int64_t ahead = kSquaresAhead * n;
+      const Src* later =
+          from + (p + ahead < panel.k ? ahead : panel.lanes * panel.lane_stride + ahead - panel.k);
       Vec<T> v[n];
       if (steps == n && (lanes == n || panel.wide == panel.lanes)) {
         // Lanes past the last repeat it; the stores drop them.
 #pragma GCC unroll 16
-        for (int r = 0; r < n; ++r) v[r] = widen_load<T>(from + smaller(r, lanes - 1) * panel.lane_stride);
+        for (int r = 0; r < n; ++r) {
+          const int64_t lane = smaller(r, lanes - 1) * panel.lane_stride;
+          v[r] = widen_load<T>(from + lane);
+          __builtin_prefetch(later + lane);
+        }
       } else {
         for (int r = 0; r < n; ++r) {
           if (r >= lanes) {
