@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include <filesystem>
+#include <thread>
 
 #include "backends/gpu/blas/choice.h"
 #include "beeswax/graph.h"
@@ -246,6 +247,28 @@ TEST_P(VendorBlas, SearchesOnceForAShape) {
     for (int i = 0; i < 3; ++i) expect_small_product(device);
     EXPECT_EQ(control.products, 3);
     EXPECT_LE(control.searches, 1);
+    return "";
+  });
+}
+
+TEST_P(VendorBlas, ThreadsShareIt) {
+  run_apart([] {
+    const fake::BlasControl& control = GetParam().use("vendor");
+    const Device device = GetParam().gpu.device();
+    std::vector<std::thread> threads;
+    for (uint32_t i = 0; i < 4; ++i)
+      threads.emplace_back([device, i] {
+        for (uint32_t round = 0; round < 20; ++round) {
+          const DType dtype = i % 2 == 0 ? DType::F32 : DType::F64;
+          const Tensor a = numbers({1, 2 + i, 3 + round % 4}, dtype, i);
+          const Tensor b = numbers({1, 3 + round % 4, 5}, dtype, round);
+          expect_product(a, b, a.to_device(device).matmul(b.to_device(device)).to_device(Device::cpu()));
+        }
+      });
+    for (std::thread& thread : threads) thread.join();
+    EXPECT_EQ(control.products, 80);
+    EXPECT_EQ(control.handles, 1);
+    EXPECT_EQ(control.refusals, 0) << control.refused;
     return "";
   });
 }
