@@ -6,7 +6,8 @@
 #include <filesystem>
 #include <thread>
 
-#include "backends/gpu/blas/choice.h"
+#include "backends/gpu/backend.h"
+#include "backends/gpu/blas/blas.h"
 #include "beeswax/graph.h"
 #include "core/fail.h"
 #include "support/apart.h"
@@ -269,6 +270,51 @@ TEST_P(VendorBlas, ThreadsShareIt) {
     EXPECT_EQ(control.products, 80);
     EXPECT_EQ(control.handles, 1);
     EXPECT_EQ(control.refusals, 0) << control.refused;
+    return "";
+  });
+}
+
+// With "auto" a library only helps: where it is not there or fails, or a graph is recorded, the product is
+// left to our kernels.
+TEST_P(VendorBlas, IsNotMissedWhereATableAskedForIt) {
+  const std::vector<gpu::blas::Win> table = {{GetParam().gpu.arch, DType::F32, {5, 5}, {1, 9}, {5, 5}}};
+  const gpu::blas::Choice choice{gpu::blas::Mode::Auto, table};
+  const auto made = [&choice](const Tensor& x, const Tensor& y) {
+    const Layout one;
+    const std::byte* from = x.storage().data();
+    return gpu::blas::multiply(choice, gpu::Gpu::of(x.device()), gpu::GpuBackend::of(x.device()),
+                               {5, 5, 5, DType::F32, DType::F32, DType::F32, from, from, y.storage().data(),
+                                5, 1, 5, 1, 5, 1, Nest<3>({&one, &one, &one})});
+  };
+  run_apart([&] {
+    fake::BlasControl& control = GetParam().use("auto");
+    const Device device = GetParam().gpu.device();
+    const Tensor x = numbers({5, 5}, DType::F32, 1).to_device(device);
+    const Tensor y = Tensor::empty({5, 5}, DType::F32, device);
+    control.fail_status = 6;
+    control.fail_nth = 1;
+    EXPECT_FALSE(made(x, y));
+    EXPECT_NE(control.failed[0], 0);
+    int64_t nth = 1;
+    for (; control.products == 0 && nth < 100; ++nth) {
+      control.fail_nth = nth;
+      made(x, y);
+    }
+    EXPECT_GT(nth, 3);
+    control.fail_nth = 0;
+    const int64_t products = control.products;
+    EXPECT_TRUE(made(x, y));
+    EXPECT_EQ(control.products, products + 1);
+    Graph::capture(device, [&] { EXPECT_FALSE(made(x, y)); });
+    EXPECT_EQ(control.products, products + 1);
+    EXPECT_EQ(control.refusals, 0) << control.refused;
+    return "";
+  });
+  run_apart([&] {
+    GetParam().use("auto");
+    ::setenv(GetParam().variable.c_str(), "/nowhere/libblas.so", 1);
+    const Tensor x = numbers({5, 5}, DType::F32, 1).to_device(GetParam().gpu.device());
+    EXPECT_FALSE(made(x, x));
     return "";
   });
 }

@@ -103,6 +103,7 @@ TEST_P(VendorDnn, DoesConvolutions) {
       if (GetParam().name == "miopen" && c.groups > 1 && c.options.dilation > 1) continue;
       if (c.transposed && c.options.output_padding >= c.options.stride) continue;
       for (const DType dtype : {DType::F32, DType::F16, DType::BF16}) {
+        if (GetParam().name == "cudnn" && c.transposed && dtype == DType::F16) continue;
         expect_conv(c, dtype, GetParam().device());
         EXPECT_EQ(control.runs, ++done) << c.describe() << " " << dtype_name(dtype);
         if (testing::Test::HasFailure()) return "";
@@ -209,7 +210,7 @@ TEST_P(VendorDnn, AnyCallMayFail) {
       std::string text;
       try {
         expect_conv(kSmall, DType::F32, GetParam().device());
-        expect_conv(kBack, DType::F16, GetParam().device());
+        expect_conv(kBack, DType::BF16, GetParam().device());
         expect_conv(kSmall, DType::F32, GetParam().device());
       } catch (const Error& e) {
         EXPECT_EQ(e.kind(), ErrorKind::Device);
@@ -220,7 +221,7 @@ TEST_P(VendorDnn, AnyCallMayFail) {
       EXPECT_NE(text.find(std::string(control.failed) + " says "), std::string::npos) << text;
       control.fail_nth = 0;
       expect_conv(kSmall, DType::F32, GetParam().device());
-      expect_conv(kBack, DType::F16, GetParam().device());
+      expect_conv(kBack, DType::BF16, GetParam().device());
       expect_no_leaks(control);
       return std::string(control.failed);
     });
@@ -264,6 +265,7 @@ TEST_P(VendorDnn, TheRestIsOurs) {
       launched = GetParam().launches();
     };
     expect_ours(kSmall, DType::F64);
+    if (GetParam().name == "cudnn") expect_ours(kBack, DType::F16);  // beyond the bound on real cards
     expect_ours({true, false, 1, 1, 2, 3, 4, 5, 3, 3, {1, 1, 3, 1, 2}}, DType::F32);  // output padding
     control.nothing = true;
     expect_ours(kSmall, DType::F32);

@@ -313,7 +313,7 @@ Product product_of(const Operand& a, const Operand& b, const Target& out) {
 
 void GpuBackend::matmul(const Operand& a, const Operand& b, const Target& out) {
   const Product product = product_of(a, b, out);
-  if (blas::multiply(gpu_, *this, product)) return;
+  if (blas::multiply(blas::choice(), gpu_, *this, product)) return;
   if (std::min(product.m, product.n) <= kThinRows || !hopper_takes(gpu_, product))
     return gemm(gpu_, *this, product, "matmul");
   const AlignedRows left(*this, a), right(*this, b);

@@ -120,13 +120,21 @@ std::string summary_of(const Library& library) {
   return reason.empty() ? library.title() : reason.substr(0, reason.find(';'));
 }
 
-bool multiply(Gpu& gpu, Backend& backend, const Product& product) {
-  const Mode wanted = mode();
-  if (wanted == Mode::Own) return false;
-  if (wanted == Mode::Auto && !wins(measured_wins(), gpu.properties().arch, product)) return false;
+bool multiply(const Choice& choice, Gpu& gpu, Backend& backend, const Product& product) {
+  if (choice.mode == Mode::Own) return false;
+  const bool forced = choice.mode == Mode::Vendor;
+  // Libraries load kernels at the first use of a shape, which ends a recording.
+  if (!forced && (gpu.recording() != nullptr || !wins(choice.table, gpu.properties().arch, product)))
+    return false;
   DeviceBlas& blas = DeviceBlas::of(gpu);
-  if (wanted == Mode::Vendor) blas.require_one();
-  return blas.multiply(backend, product);
+  if (forced) blas.require_one();
+  try {
+    return blas.multiply(backend, product);
+  } catch (const Error&) {
+    // Who asked for no library need not hear of its troubles.
+    if (forced) throw;
+    return false;
+  }
 }
 
 }  // namespace beeswax::gpu::blas

@@ -9,6 +9,7 @@
 #include <string>
 #include <vector>
 
+#include "backends/gpu/blas/choice.h"
 #include "backends/gpu/gemm.h"
 
 namespace beeswax::gpu::blas {
@@ -69,10 +70,9 @@ std::span<const Library* const> libraries_for(DeviceKind kind);
 /// What it is, or that it is not there, in few words: "cuBLASLt 13.1.0", "rocBLAS not found".
 std::string summary_of(const Library& library);
 
-/// Makes a product by a vendor's library where BEESWAX_BLAS wants it: "own" never, "vendor" wherever the
-/// library can, "auto" where the table of measurements (wins.def) says that it is faster. Tells whether it
-/// was made. Throws InvalidArgument for another value, and Device where "vendor" finds no library or it
-/// fails.
-bool multiply(Gpu& gpu, Backend& backend, const Product& product);
+/// Makes a product by a vendor's library where the choice falls on it: "own" never, "vendor" wherever the
+/// library can, "auto" where the table of measurements says that it is faster and no graph is being recorded.
+/// Tells whether it was made. With "vendor" throws Device where there is no library or it fails.
+bool multiply(const Choice& choice, Gpu& gpu, Backend& backend, const Product& product);
 
 }  // namespace beeswax::gpu::blas

@@ -11,7 +11,7 @@
 namespace beeswax::gpu::blas {
 namespace {
 std::atomic<int> chosen{-1};
-[[maybe_unused]] constexpr Range range(int64_t least, int64_t most) { return {least, most}; }
+constexpr Range range(int64_t least, int64_t most) { return {least, most}; }
 }  // namespace
 
 Mode mode_of(const char* text) {
@@ -22,14 +22,18 @@ Mode mode_of(const char* text) {
   fail(ErrorKind::InvalidArgument, "matmul", "BEESWAX_BLAS is '", name, "'; accepted: own, vendor, auto");
 }
 
-Mode mode() {
+Choice choice() {
+  static const std::vector<Win> rows = {
+#define BW_BLAS_WINS(arch, dtype, m, n, k) Win{arch, DType::dtype, range m, range n, range k},
+#include "backends/gpu/blas/wins.def"
+  };
   int value = chosen.load(std::memory_order_relaxed);
   if (value < 0) {
     value = static_cast<int>(mode_of(std::getenv("BEESWAX_BLAS")));
     int unread = -1;
     if (!chosen.compare_exchange_strong(unread, value)) value = unread;
   }
-  return static_cast<Mode>(value);
+  return {static_cast<Mode>(value), rows};
 }
 
 void set_mode(Mode mode) { chosen.store(static_cast<int>(mode)); }
@@ -39,14 +43,6 @@ bool wins(std::span<const Win> table, std::string_view arch, const Product& prod
     return win.dtype == product.c_type && win.m.has(product.m) && win.n.has(product.n) &&
            win.k.has(product.k) && win.arch == arch;
   });
-}
-
-std::span<const Win> measured_wins() {
-  static const std::vector<Win> rows = {
-#define BW_BLAS_WINS(arch, dtype, m, n, k) Win{arch, DType::dtype, range m, range n, range k},
-#include "backends/gpu/blas/wins.def"
-  };
-  return rows;
 }
 
 }  // namespace beeswax::gpu::blas

@@ -15,8 +15,6 @@ namespace beeswax::gpu::blas {
 enum class Mode : uint8_t { Own, Vendor, Auto };
 /// What the text of BEESWAX_BLAS means; null is Auto. Throws InvalidArgument for anything else.
 Mode mode_of(const char* text);
-/// The process's: BEESWAX_BLAS, read at the first call.
-Mode mode();
 /// Instead of the variable's, for benchmarks that compare.
 BW_API void set_mode(Mode mode);
 
@@ -32,7 +30,12 @@ struct Win {
 };
 /// Whether a table says that a library is faster on `arch`.
 bool wins(std::span<const Win> table, std::string_view arch, const Product& product);
-/// The rows of wins.def.
-std::span<const Win> measured_wins();
+
+struct Choice {
+  Mode mode = Mode::Auto;
+  std::span<const Win> table;
+};
+/// The process's: BEESWAX_BLAS, read at the first call, and wins.def.
+Choice choice();
 
 }  // namespace beeswax::gpu::blas
