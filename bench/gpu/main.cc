@@ -46,8 +46,9 @@ Timing measure(const std::function<Tensor()>& body, const std::function<Tensor()
 
 // Lets our kernels or a vendor's library do the operations.
 void set_makers(bool vendor) {
-  set_mode(vendor ? gpu::blas::Mode::Vendor : gpu::blas::Mode::Own);
-  set_mode(vendor ? gpu::dnn::Mode::Vendor : gpu::dnn::Mode::Own);
+  const gpu::VendorMode mode = vendor ? gpu::VendorMode::Vendor : gpu::VendorMode::Own;
+  gpu::blas::set_mode(mode);
+  gpu::dnn::set_mode(mode);
 }
 
 // Seconds of a case by our kernels and by a vendor's library, in turn.

@@ -278,7 +278,7 @@ TEST_P(VendorBlas, ThreadsShareIt) {
 // left to our kernels.
 TEST_P(VendorBlas, IsNotMissedWhereATableAskedForIt) {
   const std::vector<gpu::blas::Win> table = {{GetParam().gpu.arch, DType::F32, {5, 5}, {1, 9}, {5, 5}}};
-  const gpu::blas::Choice choice{gpu::blas::Mode::Auto, table};
+  const gpu::blas::Choice choice{gpu::VendorMode::Auto, table};
   const auto made = [&choice](const Tensor& x, const Tensor& y) {
     const Layout one;
     const std::byte* from = x.storage().data();

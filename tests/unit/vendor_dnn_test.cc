@@ -344,8 +344,8 @@ TEST_P(VendorDnn, ATableChoosesIt) {
     const auto chosen = [&](const dnn::ChoiceRow& row, const Tensor& y) {
       const ConvInputs in(kSmall, DType::F32, GetParam().device());
       const ConvShape shape{1, 1, 2, 3, 5, 6, 5, 6, 3, 3, 1, 1, 1, 1, 1, 1};
-      return dnn::conv({dnn::Mode::Auto, {&row, 1}}, gpu, gpu::GpuBackend::of(GetParam().device()), shape,
-                       ops::operand(in.x), ops::operand(in.kernel), ops::target(y), false);
+      return dnn::conv({gpu::VendorMode::Auto, {&row, 1}}, gpu, gpu::GpuBackend::of(GetParam().device()),
+                       shape, ops::operand(in.x), ops::operand(in.kernel), ops::target(y), false);
     };
     const std::string& arch = GetParam().gpu.arch;
     using enum dnn::ShapeClass;
@@ -375,23 +375,25 @@ INSTANTIATE_TEST_SUITE_P(Libraries, VendorDnn, testing::ValuesIn(libraries()),
                          [](const auto& info) { return info.param.name; });
 GTEST_ALLOW_UNINSTANTIATED_PARAMETERIZED_TEST(VendorDnn);
 
-TEST(ConvChoice, WordsOfTheVariable) {
-  EXPECT_EQ(dnn::mode_of(nullptr), dnn::Mode::Auto);
-  EXPECT_EQ(dnn::mode_of(""), dnn::Mode::Auto);
-  EXPECT_EQ(dnn::mode_of("auto"), dnn::Mode::Auto);
-  EXPECT_EQ(dnn::mode_of("own"), dnn::Mode::Own);
-  EXPECT_EQ(dnn::mode_of("vendor"), dnn::Mode::Vendor);
-  EXPECT_ERROR(dnn::mode_of("Own"), InvalidArgument, "BEESWAX_DNN is 'Own'; accepted: own, vendor, auto");
+TEST(VendorMode, WordsOfTheVariable) {
+  const gpu::VendorVariable variable("BEESWAX_DNN", "conv");
+  EXPECT_EQ(variable.mode_of(nullptr), gpu::VendorMode::Auto);
+  EXPECT_EQ(variable.mode_of(""), gpu::VendorMode::Auto);
+  EXPECT_EQ(variable.mode_of("auto"), gpu::VendorMode::Auto);
+  EXPECT_EQ(variable.mode_of("own"), gpu::VendorMode::Own);
+  EXPECT_EQ(variable.mode_of("vendor"), gpu::VendorMode::Vendor);
+  EXPECT_ERROR(variable.mode_of("Own"), InvalidArgument,
+               "[conv] BEESWAX_DNN is 'Own'; accepted: own, vendor, auto");
 }
 
 TEST(ConvChoice, TheVariableIsReadOnceAndABenchmarkMayChange) {
   run_apart([] {
     ::setenv("BEESWAX_DNN", "own", 1);
-    EXPECT_EQ(dnn::choice().mode, dnn::Mode::Own);
+    EXPECT_EQ(dnn::choice().mode, gpu::VendorMode::Own);
     ::setenv("BEESWAX_DNN", "vendor", 1);
-    EXPECT_EQ(dnn::choice().mode, dnn::Mode::Own);
-    dnn::set_mode(dnn::Mode::Vendor);
-    EXPECT_EQ(dnn::choice().mode, dnn::Mode::Vendor);
+    EXPECT_EQ(dnn::choice().mode, gpu::VendorMode::Own);
+    dnn::set_mode(gpu::VendorMode::Vendor);
+    EXPECT_EQ(dnn::choice().mode, gpu::VendorMode::Vendor);
     return "";
   });
 }

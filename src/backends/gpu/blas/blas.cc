@@ -121,8 +121,8 @@ std::string summary_of(const Library& library) {
 }
 
 bool multiply(const Choice& choice, Gpu& gpu, Backend& backend, const Product& product) {
-  if (choice.mode == Mode::Own) return false;
-  const bool forced = choice.mode == Mode::Vendor;
+  if (choice.mode == VendorMode::Own) return false;
+  const bool forced = choice.mode == VendorMode::Vendor;
   // Libraries load kernels at the first use of a shape, which ends a recording.
   if (!forced && (gpu.recording() != nullptr || !wins(choice.table, gpu.properties().arch, product)))
     return false;

@@ -8,15 +8,13 @@
 #include <string_view>
 
 #include "backends/gpu/gemm.h"
+#include "backends/gpu/vendor_mode.h"
 #include "beeswax/export.h"
 
 namespace beeswax::gpu::blas {
 
-enum class Mode : uint8_t { Own, Vendor, Auto };
-/// What the text of BEESWAX_BLAS means; null is Auto. Throws InvalidArgument for anything else.
-Mode mode_of(const char* text);
 /// Instead of the variable's, for benchmarks that compare.
-BW_API void set_mode(Mode mode);
+BW_API void set_mode(VendorMode mode);
 
 struct Range {
   int64_t least, most;
@@ -32,7 +30,7 @@ struct Win {
 bool wins(std::span<const Win> table, std::string_view arch, const Product& product);
 
 struct Choice {
-  Mode mode = Mode::Auto;
+  VendorMode mode = VendorMode::Auto;
   std::span<const Win> table;
 };
 /// The process's: BEESWAX_BLAS, read at the first call, and wins.def.

@@ -7,13 +7,11 @@
 #include <string_view>
 
 #include "backends/gpu/dnn/library.h"
+#include "backends/gpu/vendor_mode.h"
 #include "beeswax/export.h"
 
 namespace beeswax::gpu::dnn {
 
-enum class Mode : uint8_t { Own, Vendor, Auto };
-/// What the text of BEESWAX_DNN means; null is Auto. Throws InvalidArgument for anything else.
-Mode mode_of(const char* text);
 /// Shapes for which the same kernels tend to win.
 enum class ShapeClass : uint8_t {
   Pointwise,    ///< 1 x 1 windows
@@ -33,13 +31,13 @@ struct ChoiceRow {
   ShapeClass shape;
 };
 struct Choice {
-  Mode mode = Mode::Auto;
+  VendorMode mode = VendorMode::Auto;
   std::span<const ChoiceRow> table;
 };
 /// The process's: BEESWAX_DNN, read at the first call, and conv_choice.def.
 Choice choice();
 /// Instead of the variable's, for benchmarks that compare.
-BW_API void set_mode(Mode mode);
+BW_API void set_mode(VendorMode mode);
 bool vendor_wins(std::span<const ChoiceRow> table, std::string_view arch, const Conv& conv);
 
 }  // namespace beeswax::gpu::dnn

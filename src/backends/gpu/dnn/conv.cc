@@ -113,7 +113,7 @@ const Plan* plan_of(const Gpu& gpu, const ConvLibrary& library, Device& device, 
 
 // Whether the choice may fall on the library, before anything is asked of it.
 bool chosen(const Choice& choice, const Gpu& gpu, const Conv& conv) {
-  return choice.mode == Mode::Vendor || vendor_wins(choice.table, gpu.properties().arch, conv);
+  return choice.mode == VendorMode::Vendor || vendor_wins(choice.table, gpu.properties().arch, conv);
 }
 
 void run(Gpu& gpu, Backend& backend, const Plan& plan, const Operand& x, const Operand& kernel,
@@ -132,13 +132,14 @@ void run(Gpu& gpu, Backend& backend, const Plan& plan, const Operand& x, const O
 
 bool conv(const Choice& choice, Gpu& gpu, Backend& backend, const ConvShape& shape, const Operand& x,
           const Operand& kernel, const Target& out, bool transposed) {
-  if (choice.mode == Mode::Own || (choice.mode == Mode::Auto && choice.table.empty())) return false;
+  if (choice.mode == VendorMode::Own || (choice.mode == VendorMode::Auto && choice.table.empty()))
+    return false;
   const std::optional<Conv> conv = conv_of(shape, x.dtype, transposed);
   if (!conv.has_value() || !is_aligned(out.data()) || !chosen(choice, gpu, *conv)) return false;
   if (gpu.recording() != nullptr) return false;  // libraries do things that a graph may not record
   const LibraryState& state = library_for(gpu.device().kind());
   if (state.library == nullptr) {
-    if (choice.mode == Mode::Auto) return false;
+    if (choice.mode == VendorMode::Auto) return false;
     fail(ErrorKind::Device, "conv", "BEESWAX_DNN=vendor on ", gpu.device(), ": ", state.reason);
   }
   gpu.use();
@@ -150,7 +151,7 @@ bool conv(const Choice& choice, Gpu& gpu, Backend& backend, const ConvShape& sha
     run(gpu, backend, *plan, x, kernel, out);
   } catch (const Error& error) {
     // Ours take no memory beside the result's, and who asked for no library need not hear of its troubles.
-    if (error.kind() == ErrorKind::OutOfMemory || choice.mode == Mode::Auto) return false;
+    if (error.kind() == ErrorKind::OutOfMemory || choice.mode == VendorMode::Auto) return false;
     throw;
   }
   ++device.statistics.runs;
