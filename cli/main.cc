@@ -26,7 +26,7 @@ constexpr const char* kExamples =
     "\nExit status: 0 done, 2 wrong arguments, 3 not supported, 4 out of memory, 5 device, 6 file, 7 "
     "format.\n"
     "Environment: BEESWAX_THREADS=N, BEESWAX_CPU_ISA=base|v3|v4, BEESWAX_TRACE=FILE.json (launches on a "
-    "GPU).\n";
+    "GPU), BEESWAX_BLAS and BEESWAX_DNN=own|vendor|auto (who makes a GPU's products and convolutions).\n";
 
 }  // namespace
 

@@ -32,7 +32,7 @@ class VendorConv : public testing::Test {
     }
     const gpu::dnn::LibraryState& state = gpu::dnn::library_for(kind);
     if (state.library == nullptr) GTEST_SKIP() << state.reason;
-    ASSERT_EQ(gpu::dnn::choice().mode, gpu::dnn::Mode::Vendor);
+    ASSERT_EQ(gpu::dnn::choice().mode, gpu::VendorMode::Vendor);
     RecordProperty("library", state.library->title());
   }
   void TearDown() override {

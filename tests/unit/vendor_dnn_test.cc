@@ -340,10 +340,11 @@ TEST_P(VendorDnn, ATableChoosesIt) {
   run_apart([] {
     fake_dnn::Control& control = GetParam().use("auto");
     gpu::Gpu& gpu = gpu::Gpu::of(GetParam().device());
-    const Tensor out = Tensor::empty(kSmall.out_shape(), DType::F32, GetParam().device());
+    const Shape unpadded{1, 3, 3, 4};
+    const Tensor out = Tensor::empty(unpadded, DType::F32, GetParam().device());
+    ConvShape shape{1, 1, 2, 3, 5, 6, 3, 4, 3, 3, 1, 1, 0, 0, 1, 1};
     const auto chosen = [&](const dnn::ChoiceRow& row, const Tensor& y) {
       const ConvInputs in(kSmall, DType::F32, GetParam().device());
-      const ConvShape shape{1, 1, 2, 3, 5, 6, 5, 6, 3, 3, 1, 1, 1, 1, 1, 1};
       return dnn::conv({gpu::VendorMode::Auto, {&row, 1}}, gpu, gpu::GpuBackend::of(GetParam().device()),
                        shape, ops::operand(in.x), ops::operand(in.kernel), ops::target(y), false);
     };
@@ -354,10 +355,16 @@ TEST_P(VendorDnn, ATableChoosesIt) {
     EXPECT_FALSE(chosen({arch, DType::F32, Window}, out));
     EXPECT_EQ(control.handles, 0);
     // Nor where the result begins between the addresses that vectors may have.
-    const Tensor all = Tensor::empty({kSmall.out_shape().elem_count() + 1}, DType::F32, GetParam().device());
-    const Tensor shifted = all.narrow(0, 1, all.dim(0) - 1).reshape(kSmall.out_shape());
+    const Tensor all = Tensor::empty({unpadded.elem_count() + 1}, DType::F32, GetParam().device());
+    const Tensor shifted = all.narrow(0, 1, all.dim(0) - 1).reshape(unpadded);
     const dnn::ChoiceRow row{arch, DType::F32, FewChannels};
     EXPECT_FALSE(chosen(row, shifted));
+    // Nor over padding: an infinite weight gives NaN there by our rule alone.
+    shape.h_out = 5;
+    shape.h_padding = 1;
+    EXPECT_FALSE(chosen(row, Tensor::empty({1, 3, 5, 4}, DType::F32, GetParam().device())));
+    shape.h_out = 3;
+    shape.h_padding = 0;
     EXPECT_EQ(control.handles, 0);
     // A library that fails is no error for who did not ask for it.
     control.fail_nth = 3;

@@ -30,6 +30,7 @@ ShapeClass class_of(const Conv& conv) {
 }
 
 bool vendor_wins(std::span<const ChoiceRow> table, std::string_view arch, const Conv& conv) {
+  if (conv.transposed || conv.h_padding != 0 || conv.w_padding != 0) return false;
   return std::ranges::any_of(table, [&, shape = class_of(conv)](const ChoiceRow& row) {
     return row.arch == arch && row.dtype == conv.dtype && row.shape == shape;
   });

@@ -38,6 +38,8 @@ struct Choice {
 Choice choice();
 /// Instead of the variable's, for benchmarks that compare.
 BW_API void set_mode(VendorMode mode);
+/// Whether a table says so, and no promise is broken: over padding, which a transposed convolution always
+/// has, an infinite weight gives NaN by our rule, and libraries leave such products out.
 bool vendor_wins(std::span<const ChoiceRow> table, std::string_view arch, const Conv& conv);
 
 }  // namespace beeswax::gpu::dnn
