@@ -338,6 +338,10 @@ TEST(BlasChoice, TheTableDecides) {
   EXPECT_FALSE(wins("sm_90", DType::BF16, 16, 1024, 64));
   EXPECT_FALSE(wins("sm_80", DType::F16, 16, 1024, 64));
   EXPECT_TRUE(wins("gfx942", DType::F32, 1, 1, 1));
+  const Layout two(Shape{2});
+  EXPECT_FALSE(gpu::blas::wins(table, "gfx942",
+                               {1, 1, 1, DType::F32, DType::F32, DType::F32, nullptr, nullptr, nullptr, 1, 1,
+                                1, 1, 1, 1, Nest<3>({&two, &two, &two})}));
 }
 
 TEST(Hipblaslt, OldOnesAreRefused) {

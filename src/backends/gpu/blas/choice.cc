@@ -21,6 +21,7 @@ Choice choice() {
 void set_mode(VendorMode mode) { variable.set(mode); }
 
 bool wins(std::span<const Win> table, std::string_view arch, const Product& product) {
+  if (product.batch.count != 1) return false;
   return std::ranges::any_of(table, [&](const Win& win) {
     return win.dtype == product.c_type && win.m.has(product.m) && win.n.has(product.n) &&
            win.k.has(product.k) && win.arch == arch;

@@ -26,7 +26,7 @@ struct Win {
   DType dtype;
   Range m, n, k;
 };
-/// Whether a table says that a library is faster on `arch`.
+/// Whether a table says that a library is faster on `arch`; of batches none does.
 bool wins(std::span<const Win> table, std::string_view arch, const Product& product);
 
 struct Choice {
