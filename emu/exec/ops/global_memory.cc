@@ -169,6 +169,38 @@ const Op* atomic(Wave& w, const Op* op) {
   return op + 1;
 }
 
+/// gfx12's loads of a matrix's elements that come with rows and columns exchanged. Each lane reads 8
+/// elements, one behind the other. Of 16 bits: lane L's element j is element L % 8 of lane 8 (L / 8) + j, as
+/// AMD's guide to the builtins has it. Of 8 bits, as measured on gfx1201: of lane 16 (L / 16) + 8 (j / 4) + 4
+/// (L / 8 % 2) + j % 4. The RDNA4 document (11.6.2) asks for all lanes or none; in waves of 64 it does not
+/// say which lane gets what.
+template <class T>
+const Op* load_transposed(Wave& w, const Op* op) {
+  constexpr unsigned kWords = 2 * sizeof(T);
+  const uint64_t enabled = enabled_of(w);
+  if (enabled == 0) return op + 1;
+  if (w.lanes != 32)
+    raise(w, op, Fault::Kind::Unsupported, -1, 0,
+          "a transposing load in waves of 64 lanes is not documented");
+  if (enabled != all_lanes(w))
+    raise(w, op, Fault::Kind::Unsupported, __builtin_ctzll(~enabled), 0,
+          "a transposing load needs all lanes of the wave; EXEC leaves some out");
+  Places<uint64_t> p;
+  find_places<Space::Global>(w, op, kWords * 4, Access::Read, p);
+  T read[32][8], row[8];
+  for (unsigned i = 0; i < 32; ++i) std::memcpy(read[i], p[i], sizeof(row));
+  for (unsigned i = 0; i < 32; ++i) {
+    for (unsigned j = 0; j < 8; ++j) {
+      const unsigned from = sizeof(T) == 2 ? i / 8 * 8 + j : i / 16 * 16 + j / 4 * 8 + i / 8 % 2 * 4 + j % 4;
+      row[j] = read[from][i % 8];
+    }
+    uint32_t words[kWords];
+    std::memcpy(words, row, sizeof(words));
+    for (unsigned word = 0; word < kWords; ++word) (w.v + op->dst_offset)[word * 32 + i] = words[word];
+  }
+  return op + 1;
+}
+
 constexpr Row row(const char* name, Space space, Handler run, unsigned bytes, unsigned words, unsigned flags,
                   unsigned data_words = 0) {
   const Class cls = flags & kAtomic           ? Class::Atomic
@@ -221,6 +253,8 @@ constexpr Row kRows[] = {
     STORE(2, "b64", "dwordx2"),
     STORE(3, "b96", "dwordx3"),
     STORE(4, "b128", "dwordx4"),
+    row("global_load_tr_b128", Space::Global, load_transposed<uint16_t>, 16, 4, 0),
+    row("global_load_tr_b64", Space::Global, load_transposed<uint8_t>, 8, 2, 0),
     SMALL("u8", "ubyte", uint8_t, false, false),
     SMALL("i8", "sbyte", int8_t, false, false),
     SMALL("u16", "ushort", uint16_t, false, false),
