@@ -105,22 +105,27 @@ void memory_body(std::ostream& out, const std::string& line, const Target& t, co
   if (body == Body::Lds || body == Body::Scratch)
     out << wait << n.store4 << "v1, v[28:31], s[6:7] offset:48\n";
 }
-/// One lane after the other: data or destination s[12:15], the item's address less 48 s[44:45], which begins
-/// a buffer s[44:47] too, 16 in s43.
+/// One lane after the other: data or destination s[12:15] (s[48:63] of the wide ones), the item's address
+/// less 48 s[44:45], which begins a buffer s[44:47] too, 16 in s43.
 void scalar_memory_body(std::ostream& out, const std::string& line, const Target& t, const Names& n,
                         Body body, size_t index) {
+  const bool wide = body == Body::SmemWide;
   out << "v_or_b32 v6, 48, v1\n"
       << (t.generation >= 12 ? "v_mad_co_u64_u32" : "v_mad_u64_u32") << " v[22:23], "
-      << range('s', 20, t.lanes == 64 ? 2 : 1) << ", v0, 64, s[6:7]\n"
-      << n.store4 << "v6, v[8:11], s[6:7]\n"
-      << wait_all(t) << "s_mov_b32 s43, 16\ns_mov_b32 s40, 0\n.Lloop" << index << ":\n";
+      << range('s', 20, t.lanes == 64 ? 2 : 1) << ", v0, 64, " << (wide ? "s[4:5]" : "s[6:7]") << "\n";
+  if (!wide) out << n.store4 << "v6, v[8:11], s[6:7]\n";
+  out << wait_all(t) << "s_mov_b32 s43, 16\ns_mov_b32 s40, 0\n.Lloop" << index << ":\n";
   for (int i = 0; i < 4; ++i)
     out << "v_readlane_b32 s" << 12 + i << ", v" << (body == Body::SmemLoad ? 16 : 12) + i << ", s40\n";
-  out << "v_readlane_b32 s44, v22, s40\nv_readlane_b32 s45, v23, s40\ns_mov_b32 s46, 0x40\n"
-      << "s_mov_b32 s47, 0x31014000\n"
-      << line << "\n"
-      << wait_all(t) << "s_mov_b32 m0, s40\n";
-  if (body != Body::SmemStore)
+  out << "v_readlane_b32 s44, v22, s40\nv_readlane_b32 s45, v23, s40\ns_mov_b32 s46, "
+      << (wide ? "0x70" : "0x40") << "\ns_mov_b32 s47, 0x31014000\n";
+  if (wide) {
+    out << "s_sub_u32 s44, s44, 48\ns_subb_u32 s45, s45, 0\n";
+    for (int i = 0; i < 16; ++i) out << "s_movk_i32 s" << 48 + i << ", " << kWideBefore << "\n";
+  }
+  out << line << "\n" << wait_all(t) << "s_mov_b32 m0, s40\n";
+  for (int i = 0; i < 16 && wide; ++i) out << "v_writelane_b32 v" << 32 + i << ", s" << 48 + i << ", m0\n";
+  if (body == Body::SmemLoad || body == Body::SmemAtomic)
     for (int i = 0; i < 4; ++i) out << "v_writelane_b32 v" << 16 + i << ", s" << 12 + i << ", m0\n";
   out << "s_add_i32 s40, s40, 1\ns_cmp_lt_u32 s40, " << t.lanes << "\ns_cbranch_scc1 .Lloop" << index << "\n";
 }
@@ -207,7 +212,10 @@ std::string written(const Instruction& in, const Target& t, uint32_t literal, co
 Body body_of(const Instruction& in) {
   const bool both = in.operand("both") != nullptr;
   if (in.family == "SMEM")
-    return both ? Body::SmemAtomic : in.operand("data") != nullptr ? Body::SmemStore : Body::SmemLoad;
+    return both                                                              ? Body::SmemAtomic
+           : in.operand("data") != nullptr                                   ? Body::SmemStore
+           : in.operand("vdst") != nullptr && in.operand("vdst")->bits > 128 ? Body::SmemWide
+                                                                             : Body::SmemLoad;
   return in.family == "DS"        ? Body::Lds
          : in.family == "SCRATCH" ? Body::Scratch
          : both                   ? Body::Replaced
@@ -225,9 +233,9 @@ std::string written_memory(const Instruction& in, const Target& t) {
   };
   std::string after;
   if (scalar) {
-    for (const char* role : {"vdst", "data", "both"}) put(role, 's', 12);
+    for (const char* role : {"vdst", "data", "both"}) put(role, 's', body_of(in) == Body::SmemWide ? 48 : 12);
     words.emplace_back(scalar_buffer ? "s[44:47]" : "s[44:45]");
-    words.emplace_back(t.generation == 9 ? "0x30" : "s43 offset:0x20");
+    words.emplace_back(t.generation <= 10 ? "0x30" : "s43 offset:0x20");
   } else {
     for (const char* role : {"vdst", "both"}) put(role, 'v', 16);
     if (buffer) put("data", 'v', 12);
@@ -250,7 +258,8 @@ std::string written_memory(const Instruction& in, const Target& t) {
   std::string line = lower(in.name);
   for (size_t i = 0; i < words.size(); ++i) line += (i == 0 ? " " : ", ") + words[i];
   line += after;
-  if (in.source.find("OFFSET1") != std::string::npos) line += " offset1:1";
+  // (Arguments of CalcDsAddr are OFFSET1.b32.)
+  if (in.source.find("OFFSET1.u32") != std::string::npos) line += " offset1:1";
   if (in.base.find("ATOMIC") != std::string::npos && (has("vdst") || has("both")))
     line += t.generation >= 12 ? " th:TH_ATOMIC_RETURN" : t.chip == "gfx942" && !scalar ? " sc0" : " glc";
   return line;
@@ -307,14 +316,18 @@ std::vector<std::byte> kernels(const std::vector<std::string>& lines, const std:
     else
       memory_body(out, lines[i], t, n, bodies[i]);
     if (other_mode) out << set_mode << Mode().bits(t.generation) << "\n";
-    out << n.store4 << "v1, v[16:19], s[6:7]\n"
-        << n.store4 << "v1, v[24:27], s[6:7] offset:16\n"
-        << n.store2 << "v1, v[8:9], s[6:7] offset:32\ns_endpgm\n.Lend" << i << ":\n.size t" << i << ", .Lend"
-        << i << "-t" << i << "\n";
+    if (bodies[i] == Body::SmemWide)
+      for (int k = 0; k < 4; ++k)
+        out << n.store4 << "v1, " << range('v', 32 + 4 * k, 4) << ", s[6:7] offset:" << 16 * k << "\n";
+    else
+      out << n.store4 << "v1, v[16:19], s[6:7]\n"
+          << n.store4 << "v1, v[24:27], s[6:7] offset:16\n"
+          << n.store2 << "v1, v[8:9], s[6:7] offset:32\n";
+    out << "s_endpgm\n.Lend" << i << ":\n.size t" << i << ", .Lend" << i << "-t" << i << "\n";
     metadata << "  - .name: t" << i << "\n    .symbol: t" << i << ".kd\n    .kernarg_segment_size: 16\n"
              << "    .kernarg_segment_align: 8\n    .group_segment_fixed_size: 16384\n    "
                 ".private_segment_fixed_size: 64\n"
-             << "    .wavefront_size: " << t.lanes << "\n    .sgpr_count: 48\n    .vgpr_count: 32\n"
+             << "    .wavefront_size: " << t.lanes << "\n    .sgpr_count: 64\n    .vgpr_count: 48\n"
              << "    .max_flat_workgroup_size: 1024\n    .args:\n"
              << "      - {.size: 8, .offset: 0, .value_kind: global_buffer, .address_space: global}\n"
              << "      - {.size: 8, .offset: 8, .value_kind: global_buffer, .address_space: global}\n";
@@ -322,14 +335,14 @@ std::vector<std::byte> kernels(const std::vector<std::string>& lines, const std:
   out << ".rodata\n";
   for (size_t i = 0; i < lines.size(); ++i) {
     out << ".p2align 6\n.amdhsa_kernel t" << i << "\n.amdhsa_user_sgpr_kernarg_segment_ptr 1\n"
-        << ".amdhsa_group_segment_fixed_size 16384\n.amdhsa_next_free_vgpr 32\n.amdhsa_next_free_sgpr "
-           "48\n.amdhsa_float_denorm_mode_32 3\n"
+        << ".amdhsa_group_segment_fixed_size 16384\n.amdhsa_next_free_vgpr 48\n.amdhsa_next_free_sgpr "
+           "64\n.amdhsa_float_denorm_mode_32 3\n"
         << ".amdhsa_float_denorm_mode_16_64 3\n.amdhsa_private_segment_fixed_size 64\n"
         << (t.generation >= 11 || t.chip == "gfx942"
                 ? ".amdhsa_enable_private_segment 1\n"
                 : ".amdhsa_system_sgpr_private_segment_wavefront_offset 1\n");
     if (t.generation >= 10) out << ".amdhsa_wavefront_size32 " << (t.lanes == 32) << "\n";
-    if (t.accumulators) out << ".amdhsa_accum_offset 32\n";
+    if (t.accumulators) out << ".amdhsa_accum_offset 48\n";
     if (t.generation < 12) out << ".amdhsa_ieee_mode 1\n.amdhsa_dx10_clamp 1\n";
     out << ".end_amdhsa_kernel\n";
   }

@@ -39,12 +39,14 @@ std::vector<bool> accepted(const std::vector<std::string>& lines, const Target& 
 std::string written_memory(const Instruction& in, const Target& target);
 
 /// What stands around the instruction. Replaced: its result takes the registers of its data.
-enum class Body { Vector, Scalar, Lds, Memory, Replaced, Scratch, SmemLoad, SmemStore, SmemAtomic };
+enum class Body { Vector, Scalar, Lds, Memory, Replaced, Scratch, SmemLoad, SmemStore, SmemAtomic, SmemWide };
 /// That of a memory instruction.
 Body body_of(const Instruction& in);
 /// A code object with one kernel t<i> for each line; `bodies` says what it works on, `modes` how floats are
 /// rounded there (all as usual when empty). LDS and memory start with the 16 bytes of S0 and S1, and come out
-/// in the last four words.
+/// in the last four words. SmemWide: loads of more than 16 bytes, which read the item's whole input and fill
+/// its output; registers that they leave alone hold kWideBefore.
+inline constexpr uint32_t kWideBefore = 0x5a;
 std::vector<std::byte> kernels(const std::vector<std::string>& lines, const std::vector<Body>& bodies,
                                const std::vector<Mode>& modes, const Target& target);
 

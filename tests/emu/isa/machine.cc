@@ -208,12 +208,27 @@ class Machine {
   bool in_memory(const Node& n, Place& out) {
     if (n.kind != Kind::Index || n.kids[0]->kind != Kind::Name || n.kids[0]->symbol != names().memory)
       return false;
-    const i128 address = as_integer(eval(*n.kids[1]));
-    if (address < 0 || address > 12) throw TextError("an address outside the item's bytes");
-    out = {&state_.memory, 8 * int(address), 32, Base::Bits, false, false, false};
+    i128 address = as_integer(eval(*n.kids[1]));
+    if (state_.wide) address -= 16 * state_.window;
+    const bool outside = address < 0 || address > 12;
+    if (outside && !state_.wide) throw TextError("an address outside the item's bytes");
+    out = {outside ? &state_.outside : &state_.memory,
+           outside ? 0 : 8 * int(address),
+           32,
+           Base::Bits,
+           false,
+           false,
+           false};
     return true;
   }
-  static bool narrow(Place& out, int low, int count) {
+  bool narrow(Place& out, int low, int count) {
+    if (state_.wide && out.value == &state_.d0 && out.whole) {
+      low -= 128 * state_.window;
+      if (low < 0 || low >= 128) {
+        out.value = &state_.outside;
+        low = 0;
+      }
+    }
     if (low < 0 || out.low + low + count > 128) throw TextError("slice outside a register");
     out.low += low;
     out.width = count;

@@ -17,6 +17,11 @@ struct State {
   Value memory;         // 16 bytes from the instruction's address on
   bool stores = false;  // VDATA is a source
   unsigned offset1 = 0;
+  /// Results of more than 128 bits: the text runs once for each 128 of them. Of D0 and of memory it then sees
+  /// the 16 bytes from 16 * window on; what it does to others is lost.
+  bool wide = false;
+  int window = 0;
+  Value outside = make(Base::Bits, 128, 0);
   Value d0, d1;  // destination registers, with what they held
   Base d0_base = Base::Bits;
   int d0_width = 32;  // as the text last wrote it
