@@ -3,6 +3,7 @@
 // matrix of all windows never exists. Positions outside the image are zeros that take part in the sum.
 //   floors: 2 m n k over the rate of fused multiply-adds; the bytes of image, kernel and result over the
 //   bandwidth
+#include "kernels/conv.h"
 #include "kernels/gemm.h"
 
 namespace beeswax::gpu {
@@ -13,55 +14,17 @@ struct ConvTerm {
   int32_t down, across;
 };
 BW_DEVICE ConvTerm conv_term(const ConvArgs& args, uint32_t k) {
-  const uint32_t channel = divide(k, args.taps);
-  const uint32_t tap = k - channel * args.taps.divisor;
-  const uint32_t row = divide(tap, args.tap_columns);
-  const uint32_t column = tap - row * args.tap_columns.divisor;
+  const ConvTap at = conv_tap(args, k);
   ConvTerm term;
-  term.down = static_cast<int32_t>(row) * args.down.tap_step;
-  term.across = static_cast<int32_t>(column) * args.across.tap_step;
-  term.w = channel * args.w_in + row * args.w_row + column * args.w_column;
-  term.x = channel * args.x_channel + term.down * args.x_row + term.across * args.x_column;
+  term.down = static_cast<int32_t>(at.row) * args.down.tap_step;
+  term.across = static_cast<int32_t>(at.column) * args.across.tap_step;
+  term.w = at.channel * args.w_in + at.row * args.w_row + at.column * args.w_column;
+  term.x = at.channel * args.x_channel + term.down * args.x_row + term.across * args.x_column;
   return term;
 }
 
-/// Where an output lies, and its window.
-struct ConvPlace {
-  int64_t y, x;
-  int32_t down, across;  // the window's first position
-};
-BW_DEVICE ConvPlace conv_place(const ConvArgs& args, uint32_t column) {
-  const uint32_t image = divide(column, args.outputs);
-  const uint32_t in = column - image * args.outputs.divisor;
-  const uint32_t row = divide(in, args.output_columns);
-  const uint32_t across = in - row * args.output_columns.divisor;
-  ConvPlace at;
-  at.down = static_cast<int32_t>(row) * args.down.step + args.down.origin;
-  at.across = static_cast<int32_t>(across) * args.across.step + args.across.origin;
-  at.y = image * args.y_image + row * args.y_row + across * args.y_column;
-  at.x = image * args.x_image + at.down * args.x_row + at.across * args.x_column;
-  return at;
-}
 BW_DEVICE bool in_image(const ConvArgs& args, const ConvPlace& at, const ConvTerm& term) {
-  return static_cast<uint32_t>(at.down + term.down) < static_cast<uint32_t>(args.down.in) &&
-         static_cast<uint32_t>(at.across + term.across) < static_cast<uint32_t>(args.across.in);
-}
-
-/// Calls load(E) with an unsigned integer of the size of an element of `type`.
-template <class T, class Load>
-BW_DEVICE void with_size(Element type, Load load) {
-  if constexpr (sizeof(T) == 8) {
-    load(uint64_t{});
-  } else {
-    const uint32_t bytes = bytes_of(type);
-    if (bytes == 4) {
-      load(uint32_t{});
-    } else if (bytes == 2) {
-      load(uint16_t{});
-    } else {
-      load(uint8_t{});
-    }
-  }
+  return on_axis(args.down, at.down + term.down) && on_axis(args.across, at.across + term.across);
 }
 
 /// The kernel as the side whose lanes are output channels; it also keeps the table of terms that both sides
@@ -158,18 +121,37 @@ BW_DEVICE void conv_direct(const ConvArgs& args) {
   if (lane >= args.groups * args.m) return;
   const uint32_t group = lane / args.m, channel = lane - group * args.m;
   const ConvPlace at = conv_place(args, index - lane * args.n);
-  const int64_t w = group * args.w_group + channel * args.w_out;
-  const int64_t x = group * args.x_group + at.x;
   T sum = T(0);
   with_size<T>(args.type, [&](auto e) __attribute__((always_inline)) {
-    const auto* from_w = static_cast<const decltype(e)*>(args.w) + w;
-    const auto* from_x = static_cast<const decltype(e)*>(args.x) + x;
+    using E = decltype(e);
+    const E* w_channel = static_cast<const E*>(args.w) + group * args.w_group + channel * args.w_out;
+    const E* x_channel = static_cast<const E*>(args.x) + group * args.x_group + at.x;
+    const int64_t x_row = args.down.tap_step * args.x_row, x_column = args.across.tap_step * args.x_column;
+    const uint32_t channels = args.k / args.taps.divisor;
 #pragma unroll 1
-    for (uint32_t k = 0; k < args.k; ++k) {
-      const ConvTerm term = conv_term(args, k);
-      const Raw<T> a = from_w[term.w];
-      const Raw<T> b = in_image(args, at, term) ? from_x[term.x] : e;
-      sum = multiply_add(widen<T>(a, args.type), widen<T>(b, args.type), sum);
+    for (uint32_t c = 0; c < channels; ++c) {
+      const E *w_row = w_channel, *x_line = x_channel;
+      int32_t down = at.down;
+#pragma unroll 1
+      for (int32_t i = 0; i < args.down.taps; ++i) {
+        const bool inside = on_axis(args.down, down);
+        const E *from_w = w_row, *from_x = x_line;
+        int32_t across = at.across;
+#pragma unroll 1
+        for (int32_t j = 0; j < args.across.taps; ++j) {
+          const Raw<T> a = *from_w;
+          const Raw<T> b = inside && on_axis(args.across, across) ? *from_x : e;
+          sum = multiply_add(widen<T>(a, args.type), widen<T>(b, args.type), sum);
+          from_w += args.w_column;
+          from_x += x_column;
+          across += args.across.tap_step;
+        }
+        w_row += args.w_row;
+        x_line += x_row;
+        down += args.down.tap_step;
+      }
+      w_channel += args.w_in;
+      x_channel += args.x_channel;
     }
   });
   store_element(args.y, group * args.y_group + channel * args.y_channel + at.y, args.type, sum);

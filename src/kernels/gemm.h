@@ -101,6 +101,23 @@ BW_DEVICE uint32_t bytes_of(Element type) {
   }
 }
 
+/// Calls load(E) with an unsigned integer of the size of an element of `type`.
+template <class T, class Load>
+BW_DEVICE void with_size(Element type, Load load) {
+  if constexpr (sizeof(T) == 8) {
+    load(uint64_t{});
+  } else {
+    const uint32_t bytes = bytes_of(type);
+    if (bytes == 4) {
+      load(uint32_t{});
+    } else if (bytes == 2) {
+      load(uint16_t{});
+    } else {
+      load(uint8_t{});
+    }
+  }
+}
+
 /// n elements from `from` on, those that exist; zeros behind them. `whole`: packs are aligned.
 template <class W, int n>
 BW_DEVICE Pack<W, n> take(const W* from, uint32_t left, bool whole) {

@@ -21,6 +21,12 @@ inline constexpr GemmTile kGemmSmall = {64, 64, 16, 4, 4};
 inline constexpr GemmTile kGemmWide = {64, 64, 8, 4, 4};  // f64 and i64
 inline constexpr GemmTile kGemmMma = {128, 128, 32, 64,
                                       1};  // matrix units: waves share a tile by their own plan
+// Convolutions on matrix units: few output channels of a group, and more.
+inline constexpr GemmTile kConvFlat = {64, 128, 32, 32, 1};
+inline constexpr GemmTile kConvTall = {128, 64, 32, 32, 1};
+// Convolutions without them, likewise.
+inline constexpr GemmTile kConvFew = {32, 256, 8, 4, 8};
+inline constexpr GemmTile kConvSome = {64, 128, 16, 4, 8};
 
 /// Tiles that follow each other go down this many tile rows before they go across, so that those which run at
 /// the same time share operands in the second-level cache.
@@ -78,6 +84,12 @@ struct ThinSumArgs {
 struct ConvAxis {
   int32_t in, taps, step, tap_step, origin;
 };
+/// How a kernel that gathers windows tells which terms of a window lie in the image: all do; by one bit for
+/// each row and column of taps; by their 16-bit distance from the window's first position.
+enum class ConvInside : uint32_t { All, Bits, Distances };
+inline constexpr int kConvBitRows = 15, kConvBitColumns = 16;
+/// No position that an output and a tap make is further from the image's first one.
+inline constexpr int kConvDistance = (1 << 14) - 1;
 /// A convolution as a product: rows are the output channels of a group, columns the outputs of all images,
 /// and k goes over channels, tap rows and tap columns. The batch is the groups.
 struct ConvArgs {
@@ -93,10 +105,34 @@ struct ConvArgs {
   Divisor taps, tap_columns;        // k -> channel, tap row, tap column
   Divisor outputs, output_columns;  // column -> image, output row, output column
   GemmGrid grid;
+  // Of kernels whose w is dense along k:
+  ConvInside inside;
+  uint32_t packs;  // on matrix units: results may be stored as aligned packs of 8
 };
 /// Terms of k whose places a block keeps in shared memory.
 inline constexpr int kConvTable = kGemmThreads;
 /// Up to so many output channels in a group, a thread sums one output by itself.
 inline constexpr int kConvDirect = 4;
+
+/// Groups of one input channel and few outputs. A plane is a channel of one image; a block makes a tile of
+/// one, or all of several small ones. A thread sums kConvPlaneOutputs outputs: below each other, or apart
+/// across where there is one row.
+struct ConvPlanesArgs {
+  ConvArgs conv;
+  uint32_t count, each;              // planes, and those of a block
+  Divisor groups;                    // plane -> image
+  Divisor tiles, tiles_across;       // of a plane
+  uint32_t rows, columns;            // of a tile
+  uint32_t out_rows;                 // of a plane
+  Divisor window, pitch;             // what the outputs of a tile see: its elements, and those of a row
+  int32_t down_first, across_first;  // where the first tile's window begins in the image
+  int32_t first_tap;                 // of the first output, in its window
+  Divisor items, item_columns;       // threads' shares of a tile
+  uint32_t item_rows, next_row, next_column;  // rows of a share; from one of its outputs to the next
+};
+inline constexpr int kConvPlaneOutputs = 4;
+inline constexpr int kConvWindow = 16384;       // bytes in shared memory
+inline constexpr int kConvPlaneWeights = 2048;  // likewise
+inline constexpr int kConvMostPlanes = 64;      // of a block
 
 }  // namespace beeswax::gpu

@@ -2,20 +2,18 @@
 // Matrix products on matrix units: f16 or bf16, summed in f32. An operand is dense along k, or along its
 // lanes and then turned on its way to shared memory.
 //   floors: 2 m n k over the rate of the matrix units; the bytes of a, b and c over the bandwidth
-#include "kernels/gemm.h"
-#include "kernels/mma/mma.h"
+#include "kernels/gemm_mma.h"
 
 namespace beeswax::gpu {
 
 constexpr int kLanes = kGemmMma.rows;
 static_assert(kGemmMma.rows == kGemmMma.columns && kGemmMma.step == kMmaStep);
-constexpr int kMmaWaves = kGemmThreads / kWave;
-constexpr int kWaveRows = kLanes / 2, kWaveColumns = kLanes / (kMmaWaves / 2);
-constexpr int kRowAtoms = kWaveRows / kMmaSize, kColumnAtoms = kWaveColumns / kMmaSize;
+using GemmMmaTile = MmaTile<kLanes, kLanes>;
 
 /// A side: lanes by steps of k, one of them dense. A thread moves two packs of 8 elements: those of two lanes
 /// along k, or two steps' of the same 8 lanes.
 struct MmaSide {
+  using Share = Pack<uint16_t, 8>[2];
   const uint16_t* data;  // of this thread's first element at k = 0
   int64_t next, k_stride;
   uint32_t lane, k, left, k_size;
@@ -58,71 +56,26 @@ struct MmaSide {
 };
 
 template <class T>
-BW_DEVICE void gemm_mma(const GemmArgs& args, MmaPack (&tiles)[2][2][kLanes * 4]) {
-  using Unit = Mma<T>;
+BW_DEVICE void gemm_mma(const GemmArgs& args, MmaShared<GemmMmaTile>& shared) {
   const TilePlace at = tile_place(args.grid, block());
   const uint32_t row = at.row * kLanes, column = at.column * kLanes;
   int64_t offset[3];
   offsets_at(args.batch, at.batch, offset);
   const MmaSide a(args.a, offset[0], args.a_row, args.a_step, row, args.m, args.k);
   const MmaSide b(args.b, offset[1], args.b_column, args.b_step, column, args.n, args.k);
-  const uint32_t wave = thread() / kWave;
-  const uint32_t wave_row = wave % 2 * kWaveRows, wave_column = wave / 2 * kWaveColumns;
-  float sums[kRowAtoms][kColumnAtoms][Unit::kSums];
-#pragma unroll
-  for (int i = 0; i < kRowAtoms; ++i)
-#pragma unroll
-    for (int j = 0; j < kColumnAtoms; ++j)
-#pragma unroll
-      for (int s = 0; s < Unit::kSums; ++s) sums[i][j][s] = 0;
-
-  Pack<uint16_t, 8> next_a[2], next_b[2];
-  a.fetch(0, next_a);
-  b.fetch(0, next_b);
-  a.store(tiles[0][0], next_a);
-  b.store(tiles[0][1], next_b);
-  barrier();
-  uint32_t buffer = 0;
-#pragma unroll 1
-  for (uint32_t k = 0; k < args.k; k += kMmaStep) {
-    const bool more = k + kMmaStep < args.k;
-    if (more) {
-      a.fetch(k + kMmaStep, next_a);
-      b.fetch(k + kMmaStep, next_b);
-    }
-    typename Unit::Fragment y[kColumnAtoms];
-#pragma unroll
-    for (int j = 0; j < kColumnAtoms; ++j) y[j] = Unit::load(tiles[buffer][1], wave_column + j * kMmaSize);
-#pragma unroll
-    for (int i = 0; i < kRowAtoms; ++i) {
-      const auto x = Unit::load(tiles[buffer][0], wave_row + i * kMmaSize);
-#pragma unroll
-      for (int j = 0; j < kColumnAtoms; ++j) Unit::multiply(x, y[j], sums[i][j]);
-    }
-    buffer ^= 1;
-    if (more) {
-      a.store(tiles[buffer][0], next_a);
-      b.store(tiles[buffer][1], next_b);
-      barrier();
-    }
-  }
-#pragma unroll
-  for (int i = 0; i < kRowAtoms; ++i)
-#pragma unroll
-    for (int j = 0; j < kColumnAtoms; ++j)
-#pragma unroll
-      for (int s = 0; s < Unit::kSums; ++s) {
-        const uint32_t r = row + wave_row + i * kMmaSize + Unit::row(s);
-        const uint32_t c = column + wave_column + j * kMmaSize + Unit::column(s);
-        if (r < args.m && c < args.n)
-          static_cast<T*>(args.c)[offset[2] + r * args.c_row + c * args.c_column] = T(sums[i][j][s]);
-      }
+  MmaSums<T, GemmMmaTile> sums;
+  mma_sums(a, b, args.k, shared, sums);
+  sums.each([&](uint32_t down, uint32_t across, float sum) __attribute__((always_inline)) {
+    const uint32_t r = row + down, c = column + across;
+    if (r < args.m && c < args.n)
+      static_cast<T*>(args.c)[offset[2] + r * args.c_row + c * args.c_column] = T(sum);
+  });
 }
 
-#define BW_GEMM_MMA(T, name)                                      \
-  BW_KERNEL(kGemmThreads) gemm_mma_##name(GemmArgs args) {        \
-    alignas(16) BW_SHARED static MmaPack tiles[2][2][kLanes * 4]; \
-    gemm_mma<T>(args, tiles);                                     \
+#define BW_GEMM_MMA(T, name)                               \
+  BW_KERNEL(kGemmThreads) gemm_mma_##name(GemmArgs args) { \
+    BW_SHARED static MmaShared<GemmMmaTile> shared;        \
+    gemm_mma<T>(args, shared);                             \
   }
 BW_GEMM_MMA(f16, f16)
 BW_GEMM_MMA(bf16, bf16)

@@ -140,6 +140,84 @@ TEST(Conv, LargeShapes) {
   }
 }
 
+// Every remainder of a tile's rows, columns and steps of k, tables of terms that are filled again, and each
+// way of telling what lies in the image, on kernels that make tiles of many channels.
+std::vector<ConvCase> tile_cases() {
+  return {
+      {false, false, 1, 1, 33, 65, 9, 10, 3, 3, {1, 1, 1}},    // more than one table of terms
+      {false, false, 2, 1, 70, 128, 6, 6, 3, 3, {1, 1, 1}},    // and more than two
+      {false, false, 1, 1, 8, 64, 10, 16, 3, 3, {0, 1, 1}},    // windows inside; packs of outputs
+      {false, false, 3, 1, 4, 130, 8, 8, 3, 3, {1, 1, 1}},     // packs over several images
+      {false, false, 2, 2, 5, 9, 9, 11, 3, 2, {1, 2, 1}},      // strides; groups of few channels
+      {false, false, 1, 3, 7, 70, 5, 9, 1, 3, {1, 1, 3}},      // groups of many; dilation
+      {false, true, 2, 1, 11, 67, 1, 129, 1, 3, {1, 1, 1}},    // one axis, a column more than a tile
+      {false, true, 1, 1, 3, 6, 1, 90, 1, 17, {8, 1, 1}},      // more columns of taps than bits
+      {false, false, 1, 1, 2, 7, 18, 5, 16, 2, {3, 1, 1}},     // more rows
+      {false, false, 1, 1, 1, 80, 33, 17, 16, 16, {0, 3, 1}},  // all bits; inside
+      {false, true, 1, 1, 40, 5, 1, 70, 1, 20, {19, 1, 2}},    // distances, more than a table of terms
+      {false, false, 1, 1, 1, 5, 3, 4, 1, 1, {2, 1, 1}},       // one term; windows of padding alone
+      {true, false, 2, 1, 9, 66, 5, 6, 4, 4, {1, 2, 1}},       // classes of taps of one size
+      {true, false, 1, 2, 6, 9, 4, 5, 3, 3, {1, 2, 1, 1, 1}},  // and of several
+      {true, false, 1, 1, 5, 8, 4, 3, 2, 3, {0, 4, 1}},        // outputs that no tap reaches
+      {true, true, 1, 1, 20, 70, 1, 40, 1, 16, {4, 8, 3}},
+      {false, true, 1, 1, 2, 6, 1, 3, 1, 17, {9600, 1, 1200}},  // further than distances
+      {false, true, 1, 530, 1, 65, 1, 2, 1, 2, {1, 1, 1}},      // enough for the largest tiles of f32
+  };
+}
+
+// Groups of one channel: planes in several tiles, several planes in a block, windows that do not fit in one.
+std::vector<ConvCase> plane_cases() {
+  return {
+      {false, false, 1, 2, 1, 1, 75, 90, 3, 3, {1, 1, 1}},   // rows in tiles
+      {false, false, 1, 1, 1, 2, 5, 1500, 3, 3, {1, 1, 1}},  // columns too
+      {false, true, 2, 3, 1, 3, 1, 5001, 1, 5, {2, 2, 1}},   // one row
+      {false, false, 2, 40, 1, 1, 4, 5, 3, 3, {1, 1, 1}},    // many planes in a block
+      {false, false, 1, 5, 1, 4, 6, 7, 3, 2, {2, 3, 2}},
+      {true, false, 2, 7, 1, 2, 9, 8, 3, 3, {1, 2, 1, 1, 1}},
+      {true, true, 1, 6, 1, 1, 1, 30, 1, 7, {2, 3, 2}},
+      {false, false, 1, 3, 1, 1, 30, 31, 3, 3, {30, 1, 30}},   // wide windows
+      {false, false, 1, 3, 1, 1, 30, 31, 3, 3, {40, 30, 40}},  // and some that do not fit
+      {false, false, 1, 2, 1, 2, 20, 21, 17, 17, {8, 1, 1}},   // more weights than fit
+      {false, false, 1, 70, 1, 1, 1, 1, 1, 1, {0, 1, 1}},
+  };
+}
+
+TEST(Conv, PlanesOfOneChannel) {
+  for (const ConvCase& c : plane_cases()) {
+    for (const DType dtype : {DType::F32, DType::F16, DType::BF16, DType::F64}) {
+      const Inputs in(c, dtype, false);
+      const Tensor got = c.run(in.x, in.kernel);
+      expect_close(c, dtype, got, c.exact(in.x.to_doubles(), in.kernel.to_doubles()));
+      if (HasFatalFailure()) return;
+      EXPECT_TRUE(same_bits(c.run(test::strided_twin(in.x), test::strided_twin(in.kernel)), got))
+          << c.describe();
+    }
+    for (const DType dtype : {DType::U8, DType::I64}) {
+      const auto x = test::int_inputs(dtype, static_cast<size_t>(c.x_shape().elem_count()), -1000, 1000, 3);
+      const auto k = test::int_inputs(dtype, static_cast<size_t>(c.kernel_shape().elem_count()), -9, 9, 4);
+      expect_wrapped(c, dtype, c.run(tensor_of(x, c.x_shape(), dtype), tensor_of(k, c.kernel_shape(), dtype)),
+                     c.wrapped(x, k));
+      if (HasFatalFailure()) return;
+    }
+  }
+}
+
+TEST(Conv, TilesOfFloats) {
+  for (const ConvCase& c : tile_cases()) {
+    for (const DType dtype : {DType::F16, DType::BF16, DType::F32, DType::F8E4M3}) {
+      const Inputs in(c, dtype, false);
+      const Tensor got = c.run(in.x, in.kernel);
+      expect_close(c, dtype, got, c.exact(in.x.to_doubles(), in.kernel.to_doubles()));
+      if (HasFatalFailure()) return;
+      EXPECT_TRUE(same_bits(c.run(test::strided_twin(in.x), test::strided_twin(in.kernel)), got))
+          << c.describe();
+      if (c.b > 1) {
+        EXPECT_TRUE(same_bits(c.run(in.x.narrow(0, 1, 1), in.kernel), got.narrow(0, 1, 1))) << c.describe();
+      }
+    }
+  }
+}
+
 // Whole numbers sum exactly: <conv(x, w), y> and <x, conv_transpose(y, w)> are equal.
 TEST(Conv, TransposedIsTheAdjoint) {
   for (ConvCase c : conv_cases()) {
@@ -257,37 +335,44 @@ TEST(Conv, ImagesDoNotDependOnTheirBatch) {
 }
 
 TEST(Conv, NanAndInfinityReachTheirWindowsOnly) {
-  for (const int64_t c_out : {1, 8}) {
-    for (const float special : {std::nanf(""), HUGE_VALF}) {
-      std::vector<float> x(2 * 6 * 7, 1.0f);
-      x[6 * 7 + 2 * 7 + 3] = special;
-      const Tensor kernel = Tensor::ones({c_out, 2, 3, 3}, DType::F32);
-      const Tensor input = Tensor::from_vec(x, {1, 2, 6, 7});
-      for (const bool transposed : {false, true}) {
-        const Tensor out = transposed ? input.conv_transpose2d(kernel.transpose(0, 1), {.padding = 1})
-                                      : input.conv2d(kernel, {.padding = 1});
-        const std::vector<float> got = out.to_vec<float>();
-        for (int64_t i = 0; i < c_out * 42; ++i) {
-          const int64_t r = i % 42 / 7, col = i % 7;
-          const bool touched = std::abs(r - 2) <= 1 && std::abs(col - 3) <= 1;
-          const float value = got[static_cast<size_t>(i)];
-          if (!touched) {
-            EXPECT_TRUE(std::isfinite(value));
-          } else if (std::isnan(special)) {
-            EXPECT_TRUE(std::isnan(value));
-          } else {
-            EXPECT_EQ(value, special);
-          }
-        }
+  const auto run = [](DType dtype, int64_t c_out, float special, bool transposed) {
+    std::vector<float> x(2 * 6 * 7, 1.0f);
+    x[6 * 7 + 2 * 7 + 3] = special;
+    const Tensor kernel = Tensor::ones({c_out, 2, 3, 3}, dtype);
+    const Tensor input = Tensor::from_vec(x, {1, 2, 6, 7}).to_dtype(dtype);
+    const Tensor out = transposed ? input.conv_transpose2d(kernel.transpose(0, 1), {.padding = 1})
+                                  : input.conv2d(kernel, {.padding = 1});
+    const std::vector<double> got = out.to_doubles();
+    for (int64_t i = 0; i < c_out * 42; ++i) {
+      const int64_t r = i % 42 / 7, col = i % 7;
+      const bool touched = std::abs(r - 2) <= 1 && std::abs(col - 3) <= 1;
+      const double value = got[static_cast<size_t>(i)];
+      if (!touched) {
+        EXPECT_TRUE(std::isfinite(value));
+      } else if (std::isnan(special)) {
+        EXPECT_TRUE(std::isnan(value));
+      } else {
+        EXPECT_EQ(value, special);
+      }
+    }
+  };
+  for (const DType dtype : {DType::F32, DType::F16, DType::BF16})
+    for (const int64_t c_out : {1, 8, 70})
+      for (const float special : {std::nanf(""), HUGE_VALF})
+        for (const bool transposed : {false, true}) run(dtype, c_out, special, transposed);
+  // Padding is zeros that take part: an infinite weight over it gives NaN, as if x had been padded first.
+  for (const DType dtype : {DType::F32, DType::F16, DType::BF16}) {
+    for (const int64_t c_out : {1, 8}) {
+      const Tensor x = Tensor::ones({1, 1, 3}, dtype);
+      const Tensor kernel =
+          Tensor::from_vec<float>({HUGE_VALF, 0, 0}, {1, 1, 3}).broadcast_as({c_out, 1, 3}).to_dtype(dtype);
+      const std::vector<double> got = x.conv1d(kernel, {.padding = 1}).to_doubles();
+      for (int64_t channel = 0; channel < c_out; ++channel) {
+        EXPECT_TRUE(std::isnan(got[static_cast<size_t>(channel * 3)]));
+        EXPECT_EQ(got[static_cast<size_t>(channel * 3 + 1)], HUGE_VALF);
       }
     }
   }
-  // Padding is zeros that take part: an infinite weight over it gives NaN, as if x had been padded first.
-  const Tensor x = Tensor::ones({1, 1, 3}, DType::F32);
-  const Tensor kernel = Tensor::from_vec<float>({HUGE_VALF, 0, 0}, {1, 1, 3});
-  const std::vector<float> got = x.conv1d(kernel, {.padding = 1}).to_vec<float>();
-  EXPECT_TRUE(std::isnan(got[0]));
-  EXPECT_EQ(got[1], HUGE_VALF);
 }
 
 TEST(Conv, FarTapsTakeLittleMemory) {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Convolutions as products over channels and taps. A transposed convolution is one such product for each set
 // of outputs that the same taps reach.
+#include <optional>
 #include <vector>
 
 #include "backends/conv_taps.h"
@@ -11,10 +12,28 @@ namespace beeswax::gpu {
 namespace {
 
 enum ConvKernel : size_t { kF32, kF64, kBits32, kBits64, kConvKernels };
+constexpr const char* kConvNames[] = {"f32", "f64", "bits32", "bits64"};
+ConvKernel kernel_of(DType dtype) {
+  if (dtype == DType::F64) return kF64;
+  if (bytes_of(dtype) == 8) return kBits64;
+  return dtype_is_float(dtype) ? kF32 : kBits32;
+}
 // Tiles, then those where a thread sums one output by itself.
 KernelTable conv_kernels(kConvKernels * 2, [](size_t i) -> KernelTable::Name {
-  constexpr const char* kNames[] = {"f32", "f64", "bits32", "bits64"};
-  return {join_text(i / kConvKernels == 0 ? "conv_" : "conv_direct_", kNames[i % kConvKernels]), "conv"};
+  return {join_text(i / kConvKernels == 0 ? "conv_" : "conv_direct_", kConvNames[i % kConvKernels]), "conv"};
+});
+// Floats gathered by tables of terms: plain, and f16 and bf16 on matrix units.
+constexpr GemmTile kFloatTiles[] = {kConvFew, kConvSome, kGemmLarge};
+KernelTable float_kernels(3, [](size_t i) -> KernelTable::Name {
+  constexpr const char* kNames[] = {"few", "some", "many"};
+  return {join_text("conv_float_", kNames[i]), "conv"};
+});
+KernelTable mma_kernels(4, [](size_t i) -> KernelTable::Name {
+  constexpr const char* kNames[] = {"f16_flat", "f16_tall", "bf16_flat", "bf16_tall"};
+  return {join_text("conv_mma_", kNames[i]), "conv"};
+});
+KernelTable plane_kernels(kConvKernels, [](size_t i) -> KernelTable::Name {
+  return {join_text("conv_planes_", kConvNames[i]), "conv"};
 });
 
 constexpr int64_t kMostOutputs = int64_t{1} << 30;
@@ -34,19 +53,28 @@ struct Axis {
   int64_t reach() const {
     return std::max(in, out > 1 ? (out - 1) * step : 0) + (taps - 1) * std::abs(tap_step) + std::abs(origin);
   }
+  // Whether every window lies in the input.
+  bool is_inside() const {
+    const int64_t far = (taps - 1) * tap_step;
+    return origin + std::min<int64_t>(far, 0) >= 0 &&
+           origin + (out > 1 ? (out - 1) * step : 0) + std::max<int64_t>(far, 0) < in;
+  }
 };
 
-// A sum over channels and taps. Offsets of x, w and y count elements, of the first image and group.
+// A sum over channels and taps. Offsets and strides count elements.
 struct Sum {
   DType dtype;
   int64_t batch, groups, c_in, c_out;
   Axis down, across;
   const std::byte* x;
-  const std::byte* w;
   std::byte* y;
+  const Storage* kernel;
+  int64_t w;  // where the kernel begins in its storage
   int64_t x_image, x_group, x_channel, x_row, x_column;
   int64_t w_group, w_out, w_in, w_row, w_column;
   int64_t y_image, y_group, y_channel, y_row, y_column;
+
+  const std::byte* w_data() const { return at(kernel->data(), w, dtype); }
 };
 
 // 1 x 1 windows: a product of the kernel and every image as it lies.
@@ -59,26 +87,78 @@ bool as_product(Gpu& gpu, Backend& backend, const Sum& s) {
   const int64_t none[] = {0, s.w_group}, x[] = {s.x_image, s.x_group}, y[] = {s.y_image, s.y_group};
   const Layout w_layout(images, none, 0), x_layout(images, x, 0), y_layout(images, y, 0);
   gemm(gpu, backend,
-       {s.c_out, s.down.out * s.across.out, s.c_in, s.dtype, s.dtype, s.dtype, s.w, s.x, s.y, s.w_out, s.w_in,
-        s.x_channel, x_across, s.y_channel, s.y_column, Nest<3>({&w_layout, &x_layout, &y_layout})},
+       {s.c_out, s.down.out * s.across.out, s.c_in, s.dtype, s.dtype, s.dtype, s.w_data(), s.x, s.y, s.w_out,
+        s.w_in, s.x_channel, x_across, s.y_channel, s.y_column, Nest<3>({&w_layout, &x_layout, &y_layout})},
        "conv");
   return true;
 }
 
-void launch_sum(Gpu& gpu, Backend& backend, const Sum& s) {
-  if (as_product(gpu, backend, s)) return;
-  const int64_t outputs = s.down.out * s.across.out;
-  const int64_t terms = s.c_in * s.down.taps * s.across.taps;
-  if (std::max(outputs * s.groups * s.c_out, terms) > kMostOutputs ||
-      std::max(s.down.reach(), s.across.reach()) > kMostPosition)
-    fail(ErrorKind::TooLarge, "conv", "an image of ", s.c_in, " by ", s.down.in, " by ", s.across.in, " for ",
-         s.groups * s.c_out, " channels of ", s.down.out, " by ", s.across.out);
+bool on_matrix_units(const Gpu& gpu, DType dtype) {
+  return (dtype == DType::F16 || dtype == DType::BF16) && has_matrix_units(gpu);
+}
+
+// How the kernels that gather windows by tables of terms tell which lie in the image; nothing where they do
+// not take the sum. Its strides do not matter but for their size.
+std::optional<ConvInside> gathers(const Sum& s) {
+  if (kernel_of(s.dtype) != kF32 || s.c_out <= kConvDirect) return std::nullopt;
+  const auto span = [](const Axis& axis, int64_t stride) {
+    return (axis.taps - 1) * std::abs(axis.tap_step) * std::abs(stride);
+  };
+  if ((s.c_in - 1) * std::abs(s.x_channel) + span(s.down, s.x_row) + span(s.across, s.x_column) >
+      kMostPosition)
+    return std::nullopt;
+  if (s.down.is_inside() && s.across.is_inside()) return ConvInside::All;
+  if (s.down.taps <= kConvBitRows && s.across.taps <= kConvBitColumns) return ConvInside::Bits;
+  if (std::max(s.down.reach(), s.across.reach()) <= kConvDistance) return ConvInside::Distances;
+  return std::nullopt;
+}
+
+// Whether results lie in aligned packs of 8 outputs of a channel.
+bool stores_packs(const Sum& s) {
+  return s.y_column == 1 && (s.down.out == 1 || s.y_row == s.across.out) &&
+         (s.down.out * s.across.out) % 8 == 0 && s.y_channel % 8 == 0 && s.y_group % 8 == 0 &&
+         s.y_image % 8 == 0 && reinterpret_cast<uintptr_t>(s.y) % 16 == 0;
+}
+
+// Whether the kernel lies as those kernels read it: dense along k, and for matrix units rows aligned.
+bool has_dense_rows(const Sum& s, bool aligned) {
+  const int64_t columns = s.across.taps, taps = s.down.taps * columns;
+  const auto is = [](int64_t size, bool as_wanted) { return size == 1 || as_wanted; };
+  return is(columns, s.w_column == 1) && is(s.down.taps, s.w_row == columns) && is(s.c_in, s.w_in == taps) &&
+         (!aligned || (is(s.c_out, s.w_out % 8 == 0) && is(s.groups, s.w_group % 8 == 0) &&
+                       reinterpret_cast<uintptr_t>(s.w_data()) % 16 == 0));
+}
+
+// Lays a kernel out so, each `parts` of whose tap rows and columns are apart: [row part, column part, group,
+// output, input, row, column]. Its strides become those of one part.
+detail::Ref<Storage> make_dense_rows(Backend& backend, Sum& s, int64_t row_parts, int64_t row_part,
+                                     int64_t column_parts, int64_t column_part) {
+  const int64_t columns = s.across.taps, taps = s.down.taps * columns;
+  const int64_t row = ceil_div(s.c_in * taps, 8) * 8, part = s.groups * s.c_out * row;
+  const Shape shape({row_parts, column_parts, s.groups, s.c_out, s.c_in, s.down.taps, columns});
+  const int64_t from[] = {row_part, column_part, s.w_group, s.w_out, s.w_in, s.w_row, s.w_column};
+  const int64_t to[] = {column_parts * part, part, s.c_out * row, row, taps, columns, 1};
+  detail::Ref<Storage> storage =
+      backend.allocate(dtype_bytes(s.dtype, static_cast<size_t>(row_parts * column_parts * part)));
+  const Layout from_layout(shape, from, s.w), to_layout(shape, to, 0);
+  backend.copy({s.kernel, &from_layout, s.dtype}, {storage.get(), &to_layout, s.dtype});
+  s.kernel = storage.get();
+  s.w = 0;
+  s.w_group = to[2];
+  s.w_out = to[3];
+  s.w_in = to[4];
+  s.w_row = to[5];
+  s.w_column = to[6];
+  return storage;
+}
+
+ConvArgs arguments_of(const Sum& s) {
   ConvArgs arguments{};
   arguments.m = static_cast<uint32_t>(s.c_out);
-  arguments.k = static_cast<uint32_t>(terms);
+  arguments.k = static_cast<uint32_t>(s.c_in * s.down.taps * s.across.taps);
   arguments.groups = static_cast<uint32_t>(s.groups);
   arguments.type = element_of(s.dtype);
-  arguments.w = s.w;
+  arguments.w = s.w_data();
   arguments.w_group = s.w_group;
   arguments.w_out = s.w_out;
   arguments.w_in = s.w_in;
@@ -98,16 +178,128 @@ void launch_sum(Gpu& gpu, Backend& backend, const Sum& s) {
   arguments.across = s.across.kernel();
   arguments.taps = divisor_of(static_cast<uint32_t>(s.down.taps * s.across.taps));
   arguments.tap_columns = divisor_of(static_cast<uint32_t>(s.across.taps));
-  arguments.outputs = divisor_of(static_cast<uint32_t>(outputs));
+  arguments.outputs = divisor_of(static_cast<uint32_t>(s.down.out * s.across.out));
   arguments.output_columns = divisor_of(static_cast<uint32_t>(s.across.out));
+  return arguments;
+}
+
+// Positions of an axis that `outputs` neighbours see.
+int64_t window_of(const Axis& axis, int64_t outputs) {
+  return (outputs - 1) * axis.kernel().step + (axis.taps - 1) * std::abs(axis.kernel().tap_step) + 1;
+}
+// The most outputs, a multiple of `multiple` and no more than cover the axis, that see at most `most`
+// positions.
+int64_t most_outputs(const Axis& axis, int64_t most, int64_t multiple) {
+  const int64_t all = ceil_div(axis.out, multiple) * multiple;
+  if (window_of(axis, all) <= most) return all;
+  const int64_t spread = std::max<int64_t>(axis.kernel().step, 1);
+  const int64_t fit = (most - window_of(axis, 1)) / spread + 1;
+  if (fit < multiple) return 0;
+  // Tiles of one size, rather than a small last one.
+  const int64_t tiles = ceil_div(all, fit / multiple * multiple);
+  return ceil_div(ceil_div(all, tiles), multiple) * multiple;
+}
+
+// Groups of one input channel and few outputs, where what a tile of outputs sees fits in shared memory.
+bool by_planes(Gpu& gpu, const Sum& s) {
+  const int64_t taps = s.down.taps * s.across.taps;
+  const int64_t bytes = bytes_of(s.dtype) == 8 ? 8 : 4;
+  const int64_t window_room = kConvWindow / bytes, weight_room = kConvPlaneWeights / bytes;
+  if (s.c_in != 1 || s.c_out > kConvDirect || s.c_out * taps > weight_room ||
+      std::min({s.x_image, s.x_group, s.x_row, s.x_column}) < 0 ||
+      (s.down.in - 1) * s.x_row + (s.across.in - 1) * s.x_column > kMostPosition)
+    return false;
+  const bool line = s.down.out == 1;  // outputs of a thread lie apart across
+  const int64_t down_each = line ? 1 : kConvPlaneOutputs, across_each = line ? kConvPlaneOutputs : 1;
+  const int64_t least_rows = window_of(s.down, down_each);
+  if (least_rows > window_room) return false;
+  const int64_t columns = most_outputs(s.across, window_room / least_rows, across_each);
+  if (columns == 0) return false;
+  const int64_t pitch = window_of(s.across, columns);
+  const int64_t rows = most_outputs(s.down, window_room / pitch, down_each);
+  const int64_t window = window_of(s.down, rows) * pitch;
+  const int64_t tiles_across = ceil_div(s.across.out, columns);
+  const int64_t tiles = tiles_across * ceil_div(s.down.out, rows);
+  const int64_t items = rows * columns / kConvPlaneOutputs;
+
+  ConvPlanesArgs arguments{};
+  arguments.conv = arguments_of(s);
+  arguments.groups = divisor_of(static_cast<uint32_t>(s.groups));
+  arguments.tiles = divisor_of(static_cast<uint32_t>(tiles));
+  arguments.tiles_across = divisor_of(static_cast<uint32_t>(tiles_across));
+  arguments.rows = static_cast<uint32_t>(rows);
+  arguments.columns = static_cast<uint32_t>(columns);
+  arguments.out_rows = static_cast<uint32_t>(s.down.out);
+  arguments.window = divisor_of(static_cast<uint32_t>(window));
+  arguments.pitch = divisor_of(static_cast<uint32_t>(pitch));
+  const int32_t down_back = std::min((arguments.conv.down.taps - 1) * arguments.conv.down.tap_step, 0);
+  const int32_t across_back = std::min((arguments.conv.across.taps - 1) * arguments.conv.across.tap_step, 0);
+  arguments.down_first = arguments.conv.down.origin + down_back;
+  arguments.across_first = arguments.conv.across.origin + across_back;
+  arguments.first_tap = -down_back * static_cast<int32_t>(pitch) - across_back;
+  arguments.items = divisor_of(static_cast<uint32_t>(items));
+  arguments.item_columns = divisor_of(static_cast<uint32_t>(columns / across_each));
+  arguments.item_rows = static_cast<uint32_t>(down_each);
+  arguments.next_row = line ? 0 : 1;
+  arguments.next_column = line ? static_cast<uint32_t>(columns / across_each) : 0;
+  // Small planes share a block.
+  arguments.each = tiles > 1 ? 1
+                             : static_cast<uint32_t>(std::max<int64_t>(
+                                   std::min({kGemmThreads / items, window_room / window,
+                                             weight_room / (s.c_out * taps), int64_t{kConvMostPlanes}}),
+                                   1));
+  const int64_t outputs = s.down.out * s.across.out;
+  const int64_t most = kMostOutputs / (outputs * s.groups * s.c_out);  // images of a launch
+  for (int64_t image = 0; image < s.batch; image += most) {
+    arguments.count = static_cast<uint32_t>(std::min(most, s.batch - image) * s.groups);
+    arguments.conv.x = at(s.x, image * s.x_image, s.dtype);
+    arguments.conv.y = at(s.y, image * s.y_image, s.dtype);
+    const auto blocks = static_cast<uint32_t>(ceil_div(arguments.count, arguments.each) * tiles);
+    gpu.launch(plane_kernels.get(gpu, kernel_of(s.dtype)), {{blocks, 1, 1}, kGemmThreads, 0}, arguments);
+  }
+  return true;
+}
+
+// Whether large tiles keep a GPU busy, the last ones too.
+bool fills_well(const Gpu& gpu, const Sum& s) {
+  const int64_t columns = s.batch * s.down.out * s.across.out;
+  return s.c_out > kConvSome.rows &&
+         ceil_div(s.c_out, kGemmLarge.rows) * ceil_div(columns, kGemmLarge.columns) * s.groups >=
+             4 * int64_t{gpu.properties().units};
+}
+
+void launch_sum(Gpu& gpu, Backend& backend, Sum s) {
+  if (as_product(gpu, backend, s)) return;
+  const int64_t outputs = s.down.out * s.across.out;
+  const int64_t terms = s.c_in * s.down.taps * s.across.taps;
+  if (std::max(outputs * s.groups * s.c_out, terms) > kMostOutputs ||
+      std::max(s.down.reach(), s.across.reach()) > kMostPosition)
+    fail(ErrorKind::TooLarge, "conv", "an image of ", s.c_in, " by ", s.down.in, " by ", s.across.in, " for ",
+         s.groups * s.c_out, " channels of ", s.down.out, " by ", s.across.out);
+  if (by_planes(gpu, s)) return;
+  const std::optional<ConvInside> inside = gathers(s);
+  const bool units = on_matrix_units(gpu, s.dtype);
+  detail::Ref<Storage> copy;
+  if (inside && terms > 0 && !has_dense_rows(s, units)) copy = make_dense_rows(backend, s, 1, 0, 1, 0);
+  ConvArgs arguments = arguments_of(s);
   const bool direct = s.c_out <= kConvDirect;
-  const bool wide = bytes_of(s.dtype) == 8;
-  const ConvKernel kind = s.dtype == DType::F64     ? kF64
-                          : wide                    ? kBits64
-                          : dtype_is_float(s.dtype) ? kF32
-                                                    : kBits32;
-  const GemmTile tile = wide ? kGemmWide : kGemmSmall;
-  const Kernel& kernel = conv_kernels.get(gpu, direct ? kConvKernels + kind : kind);
+  const ConvKernel kind = kernel_of(s.dtype);
+  GemmTile tile = bytes_of(s.dtype) == 8 ? kGemmWide : kGemmSmall;
+  const Kernel* kernel = nullptr;
+  if (inside && units) {
+    const bool tall = s.c_out > kConvFlat.rows;
+    tile = tall ? kConvTall : kConvFlat;
+    arguments.inside = *inside;
+    arguments.packs = stores_packs(s) ? 1 : 0;
+    kernel = &mma_kernels.get(gpu, (s.dtype == DType::F16 ? 0 : 2) + (tall ? 1 : 0));
+  } else if (inside) {
+    const size_t size = s.c_out <= kConvFew.rows ? 0 : fills_well(gpu, s) ? 2 : 1;
+    tile = kFloatTiles[size];
+    arguments.inside = *inside;
+    kernel = &float_kernels.get(gpu, size);
+  } else {
+    kernel = &conv_kernels.get(gpu, direct ? kConvKernels + kind : kind);
+  }
   const int64_t most = kMostOutputs / (outputs * s.groups * s.c_out);  // images of a launch
   for (int64_t image = 0; image < s.batch; image += most) {
     const int64_t images = std::min(most, s.batch - image);
@@ -122,7 +314,7 @@ void launch_sum(Gpu& gpu, Backend& backend, const Sum& s) {
       arguments.grid = gemm_grid(s.c_out, arguments.n, tile);
       blocks = static_cast<uint32_t>(tiles_of(arguments.grid) * s.groups);
     }
-    gpu.launch(kernel, {{blocks, 1, 1}, kGemmThreads, 0}, arguments);
+    gpu.launch(*kernel, {{blocks, 1, 1}, kGemmThreads, 0}, arguments);
   }
 }
 
@@ -135,7 +327,8 @@ Sum sum_of(const ConvShape& s, const Operand& x, const Operand& kernel, const Ta
   sum.c_in = s.c_in;
   sum.c_out = s.c_out;
   sum.x = x.data();
-  sum.w = kernel.data();
+  sum.kernel = kernel.storage;
+  sum.w = kernel.layout->offset();
   sum.y = out.data();
   sum.x_image = in.stride(0);
   sum.x_channel = in.stride(1);
@@ -181,14 +374,29 @@ void GpuBackend::conv_transpose(const ConvShape& s, const Operand& x, const Oper
     for (const TapClass<Axis>& x_class : columns) outputs += y.axis.out * x_class.axis.out;
   if (outputs < s.h_out * s.w_out)
     fill(out, Scalar(0).to(out.dtype, "conv_transpose"));  // no tap reaches some
+  // Taps of a class lie apart; all classes are laid out densely at once where they are alike.
+  const int64_t rows_apart = rows.empty() ? 1 : rows[0].tap_stride;
+  const int64_t columns_apart = columns.empty() ? 1 : columns[0].tap_stride;
+  sum.w_row = rows_apart * w.stride(2);
+  sum.w_column = columns_apart * w.stride(3);
+  int64_t next_row = w.stride(2), next_column = w.stride(3);  // of the next class
+  detail::Ref<Storage> copy;
+  if (outputs > 0 && rows_apart * columns_apart > 1 && s.h_k % rows_apart == 0 &&
+      s.w_k % columns_apart == 0 && sum.c_in > 0) {
+    sum.down = rows[0].axis;
+    sum.across = columns[0].axis;
+    if (gathers(sum)) {
+      copy = make_dense_rows(*this, sum, rows_apart, next_row, columns_apart, next_column);
+      next_column = sum.groups * sum.w_group;
+      next_row = columns_apart * next_column;
+    }
+  }
   for (const TapClass<Axis>& y : rows) {
     for (const TapClass<Axis>& c : columns) {
       Sum part = sum;
       part.down = y.axis;
       part.across = c.axis;
-      part.w = at(sum.w, y.first_tap * w.stride(2) + c.first_tap * w.stride(3), x.dtype);
-      part.w_row = y.tap_stride * w.stride(2);
-      part.w_column = c.tap_stride * w.stride(3);
+      part.w = sum.w + y.first_tap * next_row + c.first_tap * next_column;
       part.y = at(sum.y, y.first_output * s.w_out + c.first_output, x.dtype);
       part.y_row = s.h_stride * s.w_out;
       part.y_column = s.w_stride;

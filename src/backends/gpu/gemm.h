@@ -31,6 +31,8 @@ bool hopper_takes(const Gpu& gpu, const Product& product);
 /// y = the sum over parts of sums[matrix][part][row][column], rows and columns being the product's.
 void gemm_add_parts(Gpu& gpu, const Product& product, const float* sums, int64_t parts);
 
+/// Whether its family has matrix units for f16 and bf16; where it has none, the f32 kernels are faster.
+bool has_matrix_units(const Gpu& gpu);
 /// How kernels see elements of a dtype.
 Element element_of(DType dtype);
 /// Tiles of a product of m rows and n columns, for each of which a block is launched.

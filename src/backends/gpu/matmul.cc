@@ -55,17 +55,11 @@ void for_batches(const Nest<3>& batch, int64_t blocks, Launch&& launch, std::arr
   }
 }
 
-// Families without matrix units: there the f32 kernels are faster.
-bool has_matrix_units(std::string_view arch) {
-  return !arch.starts_with("gfx10") && arch != "gfx900" && arch != "gfx902" && arch != "gfx906" &&
-         arch != "gfx90c";
-}
-
 // One 16-bit float throughout, and operands that are dense along one of their axes.
 bool on_matrix_units(const Gpu& gpu, const Product& p) {
   return (p.c_type == DType::F16 || p.c_type == DType::BF16) && p.a_type == p.c_type &&
          p.b_type == p.c_type && (p.a_step == 1 || p.a_row == 1) && (p.b_step == 1 || p.b_column == 1) &&
-         has_matrix_units(gpu.properties().arch);
+         has_matrix_units(gpu);
 }
 
 void tiled(Gpu& gpu, const Product& p) {
@@ -162,6 +156,12 @@ void thin(Gpu& gpu, Backend& backend, const Product& p) {
 }
 
 }  // namespace
+
+bool has_matrix_units(const Gpu& gpu) {
+  const std::string_view arch = gpu.properties().arch;
+  return !arch.starts_with("gfx10") && arch != "gfx900" && arch != "gfx902" && arch != "gfx906" &&
+         arch != "gfx90c";
+}
 
 Product exchanged(const Product& p) {
   Product out = p;

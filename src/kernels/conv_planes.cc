@@ -1,0 +1,134 @@
+// SPDX-License-Identifier: Apache-2.0
+// Depthwise convolutions: a group has one input channel and few outputs. A block brings the part of a channel
+// that its outputs see to shared memory, zeros around the image included, and a thread sums four outputs.
+//   floors: the bytes of image and result over the bandwidth; a load from shared memory for each product
+#include "kernels/conv.h"
+#include "kernels/gemm.h"
+
+namespace beeswax::gpu {
+
+constexpr uint32_t kAtOnce = 8;  // loads under way in a thread
+
+template <class T>
+struct ConvPlaneShared {
+  T window[kConvWindow / sizeof(T)];
+  T weights[kConvPlaneWeights / sizeof(T)];
+  int64_t x[kConvMostPlanes], y[kConvMostPlanes];  // where planes begin
+};
+
+template <class T>
+BW_DEVICE void conv_planes(const ConvPlanesArgs& planes, ConvPlaneShared<T>& shared) {
+  const ConvArgs& args = planes.conv;
+  const uint32_t unit = divide(block(), planes.tiles);
+  const uint32_t tile = block() - unit * planes.tiles.divisor;
+  const uint32_t tile_row = divide(tile, planes.tiles_across);
+  const uint32_t tile_column = tile - tile_row * planes.tiles_across.divisor;
+  const uint32_t first = unit * planes.each;  // plane
+  const uint32_t count = planes.count - first < planes.each ? planes.count - first : planes.each;
+  const uint32_t row0 = tile_row * planes.rows, column0 = tile_column * planes.columns;
+
+  if (thread() < count) {
+    const uint32_t image = divide(first + thread(), planes.groups);
+    const uint32_t group = first + thread() - image * args.groups;
+    shared.x[thread()] = image * args.x_image + group * args.x_group;
+    shared.y[thread()] = image * args.y_image + group * args.y_group;
+  }
+  barrier();
+  const uint32_t taps = args.taps.divisor, weights = count * args.m * taps;
+#pragma unroll 1
+  for (uint32_t i = thread(); i < weights; i += kGemmThreads) {
+    const uint32_t lane = divide(i, args.taps);  // plane and output channel
+    const ConvTap tap = conv_tap(args, i - lane * taps);
+    const uint32_t plane = lane / args.m;
+    const uint32_t group = first + plane - divide(first + plane, planes.groups) * args.groups;
+    const int64_t at = group * args.w_group + (lane - plane * args.m) * args.w_out + tap.row * args.w_row +
+                       tap.column * args.w_column;
+    with_size<T>(args.type, [&](auto e) __attribute__((always_inline)) {
+      shared.weights[i] = widen<T>(static_cast<const decltype(e)*>(args.w)[at], args.type);
+    });
+  }
+  const int32_t down0 = static_cast<int32_t>(row0) * args.down.step + planes.down_first;
+  const int32_t across0 = static_cast<int32_t>(column0) * args.across.step + planes.across_first;
+  const auto x_row = static_cast<int32_t>(args.x_row), x_column = static_cast<int32_t>(args.x_column);
+  const uint32_t size = count * planes.window.divisor;
+#pragma unroll 1
+  for (uint32_t from = thread(); from < size; from += kGemmThreads * kAtOnce) {
+    int64_t place[kAtOnce];  // none below zero but outside
+#pragma unroll
+    for (uint32_t i = 0; i < kAtOnce; ++i) {
+      const uint32_t at = from + i * kGemmThreads;
+      const uint32_t plane = divide(at, planes.window);
+      const uint32_t in = at - plane * planes.window.divisor;
+      const uint32_t row = divide(in, planes.pitch);
+      const int32_t down = down0 + static_cast<int32_t>(row);
+      const int32_t across = across0 + static_cast<int32_t>(in - row * planes.pitch.divisor);
+      const bool inside = at < size && on_axis(args.down, down) && on_axis(args.across, across);
+      place[i] = inside ? shared.x[inside ? plane : 0] + down * x_row + across * x_column : -1;
+    }
+    Raw<T> raw[kAtOnce];
+    with_size<T>(args.type, [&](auto e) __attribute__((always_inline)) {
+#pragma unroll
+      for (uint32_t i = 0; i < kAtOnce; ++i)
+        raw[i] = place[i] >= 0 ? static_cast<const decltype(e)*>(args.x)[place[i]] : e;
+    });
+#pragma unroll
+    for (uint32_t i = 0; i < kAtOnce; ++i)
+      if (from + i * kGemmThreads < size)
+        shared.window[from + i * kGemmThreads] = widen<T>(raw[i], args.type);
+  }
+  barrier();
+
+  const auto pitch = static_cast<int32_t>(planes.pitch.divisor);
+  const int32_t next = static_cast<int32_t>(planes.next_row) * args.down.step * pitch +
+                       static_cast<int32_t>(planes.next_column) * args.across.step;
+  const int32_t down_tap = args.down.tap_step * pitch;
+  const uint32_t items = count * planes.items.divisor;
+#pragma unroll 1
+  for (uint32_t item = thread(); item < items * args.m; item += kGemmThreads) {
+    const uint32_t lane = divide(item, planes.items);
+    const uint32_t channel = lane / count, plane = lane - channel * count;
+    const uint32_t in = item - lane * planes.items.divisor;
+    const uint32_t row = divide(in, planes.item_columns);
+    const uint32_t down = row * planes.item_rows, across = in - row * planes.item_columns.divisor;
+    const T* line = shared.window + plane * planes.window.divisor + planes.first_tap +
+                    static_cast<int32_t>(down) * args.down.step * pitch +
+                    static_cast<int32_t>(across) * args.across.step;
+    const T* w = shared.weights + (plane * args.m + channel) * taps;
+    T sums[kConvPlaneOutputs];
+#pragma unroll
+    for (T& sum : sums) sum = T(0);
+#pragma unroll 1
+    for (int32_t r = 0; r < args.down.taps; ++r) {
+      const T* from = line;
+#pragma unroll 1
+      for (int32_t c = 0; c < args.across.taps; ++c) {
+        const T weight = *w++;
+#pragma unroll
+        for (int32_t i = 0; i < kConvPlaneOutputs; ++i)
+          sums[i] = multiply_add(weight, from[i * next], sums[i]);
+        from += args.across.tap_step;
+      }
+      line += down_tap;
+    }
+    const int64_t y = shared.y[plane] + channel * args.y_channel;
+#pragma unroll
+    for (uint32_t i = 0; i < kConvPlaneOutputs; ++i) {
+      const uint32_t at_row = row0 + down + i * planes.next_row,
+                     at_column = column0 + across + i * planes.next_column;
+      if (at_row < planes.out_rows && at_column < args.output_columns.divisor)
+        store_element(args.y, y + at_row * args.y_row + at_column * args.y_column, args.type, sums[i]);
+    }
+  }
+}
+
+#define BW_CONV_PLANES(name, T)                                     \
+  BW_KERNEL(kGemmThreads) conv_planes_##name(ConvPlanesArgs args) { \
+    BW_SHARED static ConvPlaneShared<T> shared;                     \
+    conv_planes<T>(args, shared);                                   \
+  }
+BW_CONV_PLANES(f32, float)
+BW_CONV_PLANES(f64, double)
+BW_CONV_PLANES(bits32, uint32_t)
+BW_CONV_PLANES(bits64, uint64_t)
+
+}  // namespace beeswax::gpu
