@@ -13,6 +13,8 @@
 #include <cstdlib>
 #include <cstring>
 #include <functional>
+#include <memory>
+#include <new>
 #include <string>
 #include <vector>
 
@@ -23,6 +25,7 @@
 #include "backends/cpu/gemm.h"
 #include "backends/cpu/isa.h"
 #include "core/os/cpu.h"
+#include "core/os/memory.h"
 #include "core/thread_pool.h"
 
 namespace beeswax::cpu {
@@ -111,6 +114,19 @@ struct OpenBlas {
   }
 };
 
+// Memory as tensors get it, huge pages included.
+template <class T>
+struct Matrix {
+  explicit Matrix(size_t count)
+      : memory(os::allocate_pages(count * sizeof(T)), [](void* pages) { os::free_pages(pages, 0); }) {
+    if (memory == nullptr) throw std::bad_alloc();
+    std::memset(memory.get(), 0, count * sizeof(T));
+  }
+  T* data() const { return static_cast<T*>(memory.get()); }
+  T& operator[](size_t i) const { return data()[i]; }
+  std::unique_ptr<void, void (*)(void*)> memory;
+};
+
 struct Row {
   int64_t n;
   double peak, ours, theirs, share, ratio;
@@ -119,7 +135,7 @@ struct Row {
 template <class T>
 Row measure(int64_t n, int rounds, const OpenBlas& blas) {
   const auto count = static_cast<size_t>(n * n);
-  std::vector<T> a(count), b(count), c(count), d(count);
+  const Matrix<T> a(count), b(count), c(count), d(count);
   for (size_t i = 0; i < count; ++i) {
     a[i] = static_cast<T>(static_cast<double>((i * 7919) % 1021) / 1021 - 0.5);
     b[i] = static_cast<T>(static_cast<double>((i * 104729) % 1019) / 1019 - 0.5);

@@ -229,11 +229,8 @@ class Runner {
       }
       conv_kernels().pack[compute_]({terms, tile_.nr, panels});
       const std::byte* weights = weights_ + (t.group * g_.c_out * g_.terms() + k * g_.c_out) * word_;
-      for (int64_t c = 0; c < t.channels; c += tile_.mt) {
-        tile_.block({std::min<int64_t>(tile_.mt, t.channels - c), t.rows * t.columns, steps,
-                     weights + (t.channel + c) * steps * word_, panels, sums + c * sum_channel * word_,
-                     sum_channel, k > 0});
-      }
+      tile_.block({t.channels, t.rows * t.columns, steps, weights + t.channel * steps * word_, panels, sums,
+                   sum_channel, k > 0});
     }
     if (!in_place_) write(t, sums, out);
   }

@@ -17,11 +17,13 @@
 namespace beeswax::cpu {
 namespace {
 
-// The most rows and columns of a task. Its packed block of B fits the second-level cache.
-constexpr int64_t kTaskRows = 1024;
-constexpr int64_t kTaskColumns = 1024;
-// What packing one element of A or B costs beside one multiply-add of the tiles, about.
-constexpr double kPackCost = 8;
+// The most rows and columns of a task. Its packed block of B streams from the caches behind the first once
+// for every panel of A, which stays in the first.
+constexpr int64_t kTaskRows = 2048;
+constexpr int64_t kTaskColumns = 2048;
+// What packing one element of A or B costs beside one multiply-add of the tiles, about. A is usually dense
+// along k and has to be transposed.
+constexpr double kPackCostA = 10, kPackCostB = 8;
 // Multiply-adds below which waking other threads costs more than they bring.
 constexpr double kSerialWork = 1 << 18;
 
@@ -73,7 +75,7 @@ Grid choose_grid(const Product& g) {
     const auto rows = static_cast<double>(one.down.most());
     const auto columns = static_cast<double>(one.across.most());
     return static_cast<double>(ceil_div(one.tasks(), threads)) *
-           (rows * columns + kPackCost * (rows + columns));
+           (rows * columns + kPackCostA * rows + kPackCostB * columns);
   };
   const int64_t most_down = std::min(ceil_div(g.m, tile.mr), std::max(grid.down.count, 4 * threads));
   const int64_t most_across = std::min(ceil_div(g.n, tile.nr), std::max(grid.across.count, 4 * threads));

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "backends/cpu/gemm_scratch.h"
 
+#include <algorithm>
+
 #include "core/fail.h"
 #include "core/os/memory.h"
 
@@ -16,6 +18,7 @@ class Buffer {
 
   void* get(size_t bytes) {
     if (bytes > size_) {
+      bytes = std::max(bytes, size_t{4} << 20);
       release();
       data_ = os::allocate_pages(bytes);
       if (data_ == nullptr)

@@ -7,17 +7,17 @@
 namespace beeswax::cpu::BW_ISA {
 namespace {
 
-// Register tiles and task tiles. 14 x 2 accumulators leave two of AVX-512's 32 registers for B and two for
-// broadcasts; 6 x 2 fill AVX2's 16 the same way.
+// Register tiles, rows of A packed at a time, and columns of a convolution's block. 14 x 2 accumulators leave
+// two of AVX-512's 32 registers for B and two for broadcasts; 6 x 2 fill AVX2's 16 the same way.
 #if defined(BW_ISA_v4)
 constexpr int kRows = 14;
-constexpr int kTaskRows = 224, kTaskColumns = 256;
+constexpr int kBand = 56, kConvColumns = 256;
 #elif defined(BW_ISA_v3)
 constexpr int kRows = 6;
-constexpr int kTaskRows = 192, kTaskColumns = 256;
+constexpr int kBand = 48, kConvColumns = 256;
 #else
 constexpr int kRows = 4;
-constexpr int kTaskRows = 64, kTaskColumns = 64;
+constexpr int kBand = 64, kConvColumns = 64;
 #endif
 constexpr int kVectors = 2;
 
@@ -30,6 +30,7 @@ static void tile(int64_t k, const T* a, const T* b, T* c, int64_t c_row, int64_t
   for (int r = 0; r < R; ++r)
 #pragma GCC unroll 4
     for (int j = 0; j < C; ++j) __builtin_prefetch(c + r * c_row + j * n, 1);
+#pragma GCC unroll 4
   for (int64_t p = 0; p < k; ++p) {
     Vec<T> line[C];
 #pragma GCC unroll 4
@@ -68,28 +69,22 @@ BW_FN TileFn<T> pick(int64_t rows, std::integer_sequence<int, R...>) {
   return kTiles[rows - 1];
 }
 
-template <class T, int C>
-BW_FN void columns_of_tiles(const GemmBlock& g, const T* b, T* c, int64_t columns) {
-  constexpr auto all = std::make_integer_sequence<int, kRows>{};
-  const T* a = static_cast<const T*>(g.a);
-  for (int64_t i = 0; i < g.m; i += kRows) {
-    const int64_t rows = g.m - i < kRows ? g.m - i : kRows;
-    pick<T, C>(rows, all)(g.k, a + i * g.k, b, c + i * g.c_row, g.c_row, columns, g.add);
-  }
-}
-
+// Panels of A stay in the first-level cache while those of B go by.
 template <class T>
 static void block(const GemmBlock& g) {
   constexpr int n = kLanes<T>;
   constexpr int width = n * kVectors;
+  constexpr auto all = std::make_integer_sequence<int, kRows>{};
+  const T* a = static_cast<const T*>(g.a);
   const T* b = static_cast<const T*>(g.b);
   T* c = static_cast<T*>(g.c);
-  for (int64_t j = 0; j < g.n; j += width) {
-    const int64_t columns = g.n - j < width ? g.n - j : width;
-    if (columns > n) {
-      columns_of_tiles<T, 2>(g, b + j * g.k, c + j, columns);
-    } else {
-      columns_of_tiles<T, 1>(g, b + j * g.k, c + j, columns);
+  for (int64_t i = 0; i < g.m; i += kRows) {
+    const int64_t rows = g.m - i < kRows ? g.m - i : kRows;
+    const TileFn<T> whole = pick<T, 2>(rows, all);
+    for (int64_t j = 0; j < g.n; j += width) {
+      const int64_t columns = g.n - j < width ? g.n - j : width;
+      (columns > n ? whole : pick<T, 1>(rows, all))(g.k, a + i * g.k, b + j * g.k, c + i * g.c_row + j,
+                                                    g.c_row, columns, g.add);
     }
   }
 }
@@ -97,8 +92,8 @@ static void block(const GemmBlock& g) {
 template <class T>
 constexpr GemmTile describe() {
   constexpr int nr = kLanes<T> * kVectors;
-  // Tasks of 8-byte elements have half the columns, so that the same bytes stay in the second-level cache.
-  return {kRows, nr, kLanes<T>, kTaskRows, kTaskColumns * 4 / static_cast<int>(sizeof(T)), block<T>};
+  // Blocks of 8-byte elements have half the columns, so that the same bytes stay in the second-level cache.
+  return {kRows, nr, kLanes<T>, kBand, kConvColumns * 4 / static_cast<int>(sizeof(T)), block<T>};
 }
 
 constexpr GemmTiles kTable = {

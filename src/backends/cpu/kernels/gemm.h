@@ -56,7 +56,8 @@ struct GemmBlock {
 struct GemmTile {
   int mr, nr;  // rows and columns of the register tile
   int lanes;   // elements of a vector; panels of B are padded to it
-  int mt, nt;  // rows and columns of C that one task computes, at most: multiples of mr and nr
+  int mt;      // rows of A that are packed at a time, at most: a multiple of mr
+  int nt;      // columns of a convolution's block, at most: a multiple of nr
   void (*block)(const GemmBlock&);
 };
 

@@ -43,6 +43,10 @@ BW_FN void pack_lines(const Panel<Src>& panel) {
   }
 }
 
+// Lines that are requested ahead: they lie too far apart for the processor to foresee them.
+constexpr int64_t kLinesAhead = 16;
+constexpr int64_t kCacheLine = 64;
+
 // The same for as many whole panels side by side: long pieces of a line are read together.
 template <class Src>
 BW_FN int64_t pack_lines_of_panels(const GemmPack& g, const Src* from, Compute<Src>* to) {
@@ -54,6 +58,8 @@ BW_FN int64_t pack_lines_of_panels(const GemmPack& g, const Src* from, Compute<S
   for (; first + together * g.width <= g.lanes; first += together * g.width) {
     for (int64_t p = 0; p < g.k; ++p) {
       const Src* line = from + p * g.k_stride + first;
+      for (int64_t i = 0; i < together * g.width; i += kCacheLine / static_cast<int64_t>(sizeof(Src)))
+        __builtin_prefetch(line + kLinesAhead * g.k_stride + i);
       T* out = to + first * g.k + p * g.width;
 #pragma GCC unroll 4
       for (int panel = 0; panel < together; ++panel)
@@ -64,8 +70,7 @@ BW_FN int64_t pack_lines_of_panels(const GemmPack& g, const Src* from, Compute<S
   return first;
 }
 
-// Vectors of a lane that are requested ahead while squares are transposed: lanes lie too far apart, and each
-// gives too few lines, for the processor to foresee them.
+// Vectors of a lane that are requested ahead while squares are transposed.
 constexpr int64_t kSquaresAhead = 8;
 
 // k is dense in the source: transpose squares.
@@ -73,39 +78,32 @@ template <class Src>
 BW_FN void pack_columns(const Panel<Src>& panel) {
   using T = Compute<Src>;
   constexpr int n = kLanes<T>;
-  for (int64_t p = 0; p < panel.k; p += n) {
-    const int64_t steps = smaller(n, panel.k - p);
-    for (int64_t i = 0; i < panel.wide; i += n) {
-      const int64_t lanes = smaller(n, panel.lanes - i);
-      const Src* from = panel.from + i * panel.lane_stride + p;
-      // The same lanes further on, or, near their end, those of the next panel.
-      constexpr int64_t ahead = kSquaresAhead * n;
-      const Src* later =
-          from + (p + ahead < panel.k ? ahead : panel.lanes * panel.lane_stride + ahead - panel.k);
+  for (int64_t i = 0; i < panel.wide; i += n) {
+    const int64_t lanes = smaller(n, panel.lanes - i);
+    // Whole vectors may spill into lines of the panel that are written later.
+    const int64_t width = smaller(n, panel.wide - i);
+    const Src* line[n];  // lanes past the last repeat it; the stores drop them
+    for (int r = 0; r < n; ++r) line[r] = panel.from + (i + smaller(r, lanes - 1)) * panel.lane_stride;
+    T* to = panel.to + i;
+    for (int64_t p = 0; p < panel.k; p += n, to += n * panel.wide) {
+      const int64_t steps = smaller(n, panel.k - p);
       Vec<T> v[n];
-      if (steps == n && (lanes == n || panel.wide == panel.lanes)) {
-        // Lanes past the last repeat it; the stores drop them.
+      if (steps == n) {
+        // The same lanes further on, or, near their end, those of the next panel.
+        constexpr int64_t ahead = kSquaresAhead * n;
+        const int64_t later =
+            p + (p + ahead < panel.k ? ahead : panel.lanes * panel.lane_stride + ahead - panel.k);
 #pragma GCC unroll 16
         for (int r = 0; r < n; ++r) {
-          const int64_t lane = smaller(r, lanes - 1) * panel.lane_stride;
-          v[r] = widen_load<T>(from + lane);
-          __builtin_prefetch(later + lane);
+          v[r] = widen_load<T>(line[r] + p);
+          __builtin_prefetch(line[r] + later);
         }
       } else {
-        for (int r = 0; r < n; ++r) {
-          if (r >= lanes) {
-            v[r] = Vec<T>{};
-          } else if (steps == n) {
-            v[r] = widen_load<T>(from + r * panel.lane_stride);
-          } else {
-            v[r] = widen_load_first<T>(from + r * panel.lane_stride, steps);
-          }
-        }
+        for (int r = 0; r < n; ++r) v[r] = widen_load_first<T>(line[r] + p, steps);
       }
       transpose<T>(v);
-      T* to = panel.to + p * panel.wide + i;
-      // Whole vectors may spill into lines of the panel that are written later.
-      const int64_t width = smaller(n, panel.wide - i);
+      if (lanes < width)
+        for (int r = 0; r < n; ++r) v[r] = first_lanes<T>(v[r], lanes);
       const bool spills = width < n && i == 0 && (panel.k - p - n) * panel.wide >= n - width;
       if (steps == n && (width == n || spills)) {
 #pragma GCC unroll 16

@@ -185,12 +185,13 @@ BW_FN Vec<T> interleave(Vec<T> a, Vec<T> b, std::integer_sequence<int, I...>) {
   return __builtin_shufflevector(
       a, b, ((I / part) * part + (I % part) / 2 + Base * (part / 2) + ((I & 1) != 0 ? n : 0))...);
 }
-// Lanes come from `a` where the lane's bit `Size` equals 0 and from `b` otherwise; `High` takes the half of
-// each 2*Size group that lies at Size.
-template <class T, int Size, bool High, int... I>
-BW_FN Vec<T> merge_parts(Vec<T> a, Vec<T> b, std::integer_sequence<int, I...>) {
+// The even or odd 128-bit parts of a, then those of b: one shuffle that needs no register of indices.
+template <class T, int Odd, int... I>
+BW_FN Vec<T> alternate_parts(Vec<T> a, Vec<T> b, std::integer_sequence<int, I...>) {
   constexpr int n = kLanes<T>;
-  return __builtin_shufflevector(a, b, ((I & ~Size) + (High ? Size : 0) + ((I & Size) != 0 ? n : 0))...);
+  constexpr int part = 16 / static_cast<int>(sizeof(T));
+  return __builtin_shufflevector(a, b,
+                                 (2 * I / n * n + (2 * I % n / (2 * part) * 2 + Odd) * part + I % part)...);
 }
 
 template <class T>
@@ -199,24 +200,18 @@ BW_FN void transpose(Vec<T>* v) {
   constexpr auto lanes = std::make_integer_sequence<int, n>{};
   Vec<T> t[n];
   if constexpr (sizeof(T) == 4) {
-#pragma GCC unroll 16
-    for (int g = 0; g < n; g += 4) {
-      t[g + 0] = interleave<T, 0>(v[g + 0], v[g + 1], lanes);
-      t[g + 1] = interleave<T, 1>(v[g + 0], v[g + 1], lanes);
-      t[g + 2] = interleave<T, 0>(v[g + 2], v[g + 3], lanes);
-      t[g + 3] = interleave<T, 1>(v[g + 2], v[g + 3], lanes);
-    }
     using W = uint64_t;
     constexpr auto wide = std::make_integer_sequence<int, n / 2>{};
 #pragma GCC unroll 16
     for (int g = 0; g < n; g += 4) {
-#pragma GCC unroll 2
-      for (int h = 0; h < 2; ++h) {
-        const Vec<W> a = bit_cast<Vec<W>>(t[g + h]);
-        const Vec<W> b = bit_cast<Vec<W>>(t[g + 2 + h]);
-        v[g + 2 * h] = bit_cast<Vec<T>>(interleave<W, 0>(a, b, wide));
-        v[g + 2 * h + 1] = bit_cast<Vec<T>>(interleave<W, 1>(a, b, wide));
-      }
+      const Vec<W> low[] = {bit_cast<Vec<W>>(interleave<T, 0>(v[g + 0], v[g + 1], lanes)),
+                            bit_cast<Vec<W>>(interleave<T, 0>(v[g + 2], v[g + 3], lanes))};
+      const Vec<W> high[] = {bit_cast<Vec<W>>(interleave<T, 1>(v[g + 0], v[g + 1], lanes)),
+                             bit_cast<Vec<W>>(interleave<T, 1>(v[g + 2], v[g + 3], lanes))};
+      t[g + 0] = bit_cast<Vec<T>>(interleave<W, 0>(low[0], low[1], wide));
+      t[g + 1] = bit_cast<Vec<T>>(interleave<W, 1>(low[0], low[1], wide));
+      t[g + 2] = bit_cast<Vec<T>>(interleave<W, 0>(high[0], high[1], wide));
+      t[g + 3] = bit_cast<Vec<T>>(interleave<W, 1>(high[0], high[1], wide));
     }
   } else {
 #pragma GCC unroll 16
@@ -224,30 +219,29 @@ BW_FN void transpose(Vec<T>* v) {
       t[g + 0] = interleave<T, 0>(v[g + 0], v[g + 1], lanes);
       t[g + 1] = interleave<T, 1>(v[g + 0], v[g + 1], lanes);
     }
-#pragma GCC unroll 16
-    for (int g = 0; g < n; ++g) v[g] = t[g];
   }
   // Now every 128-bit part of p elements is transposed inside its group of p vectors.
   constexpr int part = 16 / static_cast<int>(sizeof(T));
-  if constexpr (n >= 2 * part) {
+  if constexpr (n == part) {
 #pragma GCC unroll 16
-    for (int g = 0; g < n; g += 2 * part) {
+    for (int i = 0; i < n; ++i) v[i] = t[i];
+  } else if constexpr (n == 2 * part) {
 #pragma GCC unroll 16
-      for (int i = 0; i < part; ++i) {
-        t[g + i] = merge_parts<T, part, false>(v[g + i], v[g + part + i], lanes);
-        t[g + part + i] = merge_parts<T, part, true>(v[g + i], v[g + part + i], lanes);
-      }
+    for (int i = 0; i < part; ++i) {
+      v[i] = alternate_parts<T, 0>(t[i], t[part + i], lanes);
+      v[part + i] = alternate_parts<T, 1>(t[i], t[part + i], lanes);
     }
-    if constexpr (n >= 4 * part) {
-      constexpr int half = 2 * part;
+  } else if constexpr (n == 4 * part) {
 #pragma GCC unroll 16
-      for (int i = 0; i < half; ++i) {
-        v[i] = merge_parts<T, half, false>(t[i], t[half + i], lanes);
-        v[half + i] = merge_parts<T, half, true>(t[i], t[half + i], lanes);
-      }
-    } else {
-#pragma GCC unroll 16
-      for (int i = 0; i < n; ++i) v[i] = t[i];
+    for (int i = 0; i < part; ++i) {
+      const Vec<T> low[] = {alternate_parts<T, 0>(t[i], t[part + i], lanes),
+                            alternate_parts<T, 0>(t[2 * part + i], t[3 * part + i], lanes)};
+      const Vec<T> high[] = {alternate_parts<T, 1>(t[i], t[part + i], lanes),
+                             alternate_parts<T, 1>(t[2 * part + i], t[3 * part + i], lanes)};
+      v[i] = alternate_parts<T, 0>(low[0], low[1], lanes);
+      v[part + i] = alternate_parts<T, 0>(high[0], high[1], lanes);
+      v[2 * part + i] = alternate_parts<T, 1>(low[0], low[1], lanes);
+      v[3 * part + i] = alternate_parts<T, 1>(high[0], high[1], lanes);
     }
   }
 }
