@@ -82,6 +82,22 @@ bool all_initialized(const uint8_t* shadow, size_t bytes) {
   return (even & odd) == kOnes;
 }
 
+/// The same for the elements of lanes, at shadow + at[lane] - base.
+template <class Offset>
+bool lanes_initialized(const uint8_t* shadow, const Offset* at, uint64_t lanes, uint32_t bytes, Offset base) {
+  if (bytes % 4 != 0) {
+    for (uint64_t rest = lanes; rest; rest &= rest - 1)
+      if (!all_initialized(shadow + (at[__builtin_ctzll(rest)] - base), bytes)) return false;
+    return true;
+  }
+  uint32_t all = uint32_t(kOnes);
+  for (uint64_t rest = lanes; rest; rest &= rest - 1) {
+    const uint8_t* from = shadow + (at[__builtin_ctzll(rest)] - base);
+    for (uint32_t byte = 0; byte < bytes; byte += 4) all &= word_of<uint32_t>(from + byte);
+  }
+  return all == uint32_t(kOnes);
+}
+
 /// Scalar operations bit by bit: a bit of the result is defined if its sources' undefined bits cannot change
 /// it. Masks of lanes are made so: what the lanes that are off had before goes on, written or not.
 void check_bitwise(Wave& w, const Op* op) {
@@ -259,7 +275,8 @@ void check_memory(Wave& w, const Op* op, const uint64_t* addresses, uint64_t lan
   }
   if (together) {
     const uint8_t* shadow = memory.initialized(low);
-    if (shadow == nullptr || (high - low <= 1024 && all_initialized(shadow, high - low + bytes))) return;
+    if (shadow == nullptr || (high - low <= 128 && all_initialized(shadow, high - low + bytes))) return;
+    if (lanes_initialized(shadow, addresses, lanes, bytes, low)) return;
   }
   for (uint64_t rest = lanes; rest; rest &= rest - 1) {
     const int i = __builtin_ctzll(rest);
@@ -322,6 +339,8 @@ void check_local(Wave& w, const Op* op, const uint32_t* offsets, uint64_t lanes,
                  Memory::Access access) {
   if (w.checker->lds_races != nullptr) w.checker->lds_races->access(w, op, offsets, lanes, bytes, access);
   uint8_t* shadow = w.checker->lds_initialized;
+  if (access != Memory::Access::Write && lanes_initialized(shadow, offsets, lanes, bytes, uint32_t(0)))
+    return;
   for (uint64_t rest = lanes; rest; rest &= rest - 1) {
     const int i = __builtin_ctzll(rest);
     if (access == Memory::Access::Write)

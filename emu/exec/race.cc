@@ -3,31 +3,89 @@
 
 #include <algorithm>
 #include <cstdio>
-#include <cstring>
 
 #include "emu/exec/service.h"
 
 namespace emu::exec {
 namespace {
 
-/// The bytes of the word that the access touches.
-uint8_t mask_of(uint64_t address, uint32_t bytes, uint64_t word) {
-  const uint64_t begin = word * 4, end = address + bytes;
-  const unsigned from = address > begin ? unsigned(address - begin) : 0,
-                 to = end < begin + 4 ? unsigned(end - begin) : 4;
-  return uint8_t((15u << from) & (15u >> (4 - to)));
+constexpr uint64_t kLine = RaceLine::kBytes;
+
+/// `count` bytes from `first` on, as far as they lie in the line.
+uint64_t mask_of(unsigned first, uint64_t count) {
+  return (count >= kLine ? ~uint64_t(0) : (uint64_t(1) << count) - 1) << first;
+}
+
+/// Of the same wave, between the same barriers and atomics: one entry holds both.
+bool same_entry(const LineAccess& a, const LineAccess& b) {
+  return a.group == b.group && a.wave == b.wave && a.epoch == b.epoch && a.atomics == b.atomics &&
+         a.atomic == b.atomic;
+}
+/// Of two waves of a group with no barrier between.
+bool side_by_side(const LineAccess& a, const LineAccess& b) {
+  return a.group == b.group && a.epoch == b.epoch && a.wave != b.wave;
 }
 
 /// Whether the earlier access and this one can happen at the same time.
 template <class HandedOver>
-bool unordered(const LastAccess& before, const LastAccess& now, const HandedOver& handed_over) {
-  if (before.group == 0 || !(before.bytes & now.bytes) || (before.atomic && now.atomic)) return false;
+bool unordered(const LineAccess& before, const LineAccess& now, const HandedOver& handed_over) {
+  if (!(before.bytes & now.bytes) || (before.atomic && now.atomic)) return false;
   if (before.group == now.group) return before.wave != now.wave && before.epoch == now.epoch;
   return !handed_over(before);
 }
 
-[[noreturn]] void report(const Wave& w, const Op* op, int lane, uint64_t address, const LastAccess& before,
-                         const char* first, const char* second, const Launch& launch) {
+/// The first access of these that the new one races with; null where there is none.
+template <class HandedOver>
+const LineAccess* rival(const LineAccess* of, uint32_t count, const LineAccess& now,
+                        const HandedOver& handed_over) {
+  for (const LineAccess* end = of + count; of != end; ++of)
+    if (unordered(*of, now, handed_over)) return of;
+  return nullptr;
+}
+template <class HandedOver>
+const LineAccess* rival(const RaceLine& line, const LineAccess& now, bool writes,
+                        const HandedOver& handed_over, const char** what = nullptr) {
+  const LineAccess* found = rival(line.write, line.writers, now, handed_over);
+  if (what != nullptr) *what = found != nullptr ? "write" : "read";
+  return found == nullptr && writes ? rival(line.read, line.readers, now, handed_over) : found;
+}
+
+/// Notes the access. It stands for what came before it on the same bytes, but for accesses that nothing
+/// orders with it: a third one may race with those alone.
+void note(LineAccess* places, uint32_t& count, uint32_t room, const LineAccess& now, bool beside) {
+  bool merged = false;
+  uint32_t kept = 0;
+  for (uint32_t i = 0; i < count; ++i) {
+    LineAccess& place = places[i];
+    if (!merged && same_entry(place, now)) {
+      place.bytes |= now.bytes;
+      merged = true;
+    } else if (!beside || !side_by_side(place, now)) {
+      place.bytes &= ~now.bytes;
+      if (place.bytes == 0) continue;
+    }
+    if (kept != i) places[kept] = place;
+    ++kept;
+  }
+  if (!merged) {
+    if (kept == room) {
+      std::copy(places + 1, places + room, places);
+      --kept;
+    }
+    places[kept++] = now;
+  }
+  count = kept;
+}
+void note(RaceLine& line, const LineAccess& now, bool writes) {
+  if (writes)
+    note(line.write, line.writers, RaceLine::kWriters, now, now.atomic);
+  else
+    note(line.read, line.readers, RaceLine::kReaders, now, true);
+}
+
+[[noreturn]] void report(const Wave& w, const Op* op, int lane, uint64_t address, const LineAccess& before,
+                         const char* first, const char* second) {
+  const Launch& launch = *w.group->launch;
   char text[200];
   const uint32_t g = before.group - 1;
   std::snprintf(
@@ -38,98 +96,94 @@ bool unordered(const LastAccess& before, const LastAccess& now, const HandedOver
   raise(w, op, Fault::Kind::DataRace, lane, address, text);
 }
 
-void put(LastAccess& place, const LastAccess& now) {
-  // Bytes that the same wave touched before stay known.
-  const bool same = place.group == now.group && place.wave == now.wave && place.epoch == now.epoch &&
-                    place.atomic == now.atomic;
-  const uint8_t bytes = same ? uint8_t(place.bytes | now.bytes) : now.bytes;
-  place = now;
-  place.bytes = bytes;
-}
-void split(RaceLine& line) {
-  if (line.split) return;
-  std::fill(line.write + 1, line.write + RaceLine::kWords, line.write[0]);
-  std::fill(line.read + 1, line.read + RaceLine::kWords, line.read[0]);
-  line.split = true;
-}
-
-template <class HandedOver>
-void touch(Wave& w, const Op* op, int lane, uint64_t address, RaceLine& line, uint64_t word,
-           const LastAccess& now, bool writes, const HandedOver& handed_over) {
-  split(line);
-  LastAccess &write = line.write[word % RaceLine::kWords], &read = line.read[word % RaceLine::kWords];
-  if (unordered(write, now, handed_over))
-    report(w, op, lane, address, write, "write", writes ? "write" : "read", *w.group->launch);
-  if (writes && unordered(read, now, handed_over))
-    report(w, op, lane, address, read, "read", "write", *w.group->launch);
-  put(writes ? write : read, now);
-}
-
-/// Whole words of one line; false, and nothing is noted, where there is a race.
-template <class HandedOver>
-bool touch_words(RaceLine& line, unsigned first, unsigned count, const LastAccess& now, bool writes,
-                 const HandedOver& handed_over) {
-  const bool whole = count == RaceLine::kWords;
-  if (!whole) split(line);
-  const unsigned end = line.split ? first + count : 1;
-  for (unsigned i = first; i < end; ++i)
-    if (unordered(line.write[i], now, handed_over) || (writes && unordered(line.read[i], now, handed_over)))
-      return false;
-  LastAccess *places = writes ? line.write : line.read, *others = writes ? line.read : line.write;
-  for (unsigned i = first; i < end; ++i) put(places[i], now);
-  if (whole && line.split)
-    line.split = std::any_of(others, others + RaceLine::kWords, [&](const LastAccess& other) {
-      return std::memcmp(&other, others, sizeof(other)) != 0;
-    });
-  return true;
-}
-
-LastAccess access_of(const Wave& w, uint8_t bytes, bool atomic) {
-  LastAccess now;
+LineAccess access_of(const Wave& w, bool atomic) {
+  LineAccess now{};
   now.group = w.group->linear + 1;
   now.epoch = w.group->epoch;
   now.wave = uint16_t(w.id);
-  now.bytes = bytes;
   now.atomic = atomic;
   return now;
 }
 
-/// f(number of the line, first word in it, words) for each line of a range of whole words, until it is false.
+/// f(number of the line, mask of its bytes) for each line of a range, until it is false.
 template <class F>
-bool each_line(uint64_t address, uint32_t bytes, const F& f) {
-  if ((address | bytes) % 4 != 0) return false;
-  const uint64_t end = (address + bytes) / 4;
-  for (uint64_t word = address / 4; word < end;) {
-    const uint64_t line = word / RaceLine::kWords, next = std::min(end, (line + 1) * RaceLine::kWords);
-    if (!f(line, unsigned(word % RaceLine::kWords), unsigned(next - word))) return false;
-    word = next;
-  }
+bool each_line(uint64_t address, uint64_t bytes, const F& f) {
+  for (uint64_t at = address, end = address + bytes; at < end; at = (at / kLine + 1) * kLine)
+    if (!f(at / kLine, mask_of(unsigned(at % kLine), end - at))) return false;
   return true;
 }
+
+/// The lanes' accesses: neighbours that fall into one line go together. line_of: the line of a number.
+template <class Address, class LineOf, class HandedOver>
+void touch(Wave& w, const Op* op, const Address* addresses, uint64_t lanes, uint32_t bytes, LineAccess now,
+           bool writes, const LineOf& line_of, const HandedOver& handed_over) {
+  const auto touch_line = [&](uint64_t number, uint64_t mask, uint64_t among) {
+    RaceLine& line = line_of(number);
+    now.bytes = mask;
+    const char* what = nullptr;
+    if (const LineAccess* before = rival(line, now, writes, handed_over, &what)) [[unlikely]] {
+      for (uint64_t rest = among; rest; rest &= rest - 1) {
+        const int lane = __builtin_ctzll(rest);
+        bool meets = false;
+        each_line(addresses[lane], bytes, [&](uint64_t n, uint64_t m) {
+          meets |= n == number && (m & before->bytes);
+          return true;
+        });
+        if (meets) report(w, op, lane, addresses[lane], *before, what, writes ? "write" : "read");
+      }
+    }
+    note(line, now, writes);
+  };
+  const uint64_t one = mask_of(0, bytes);
+  for (uint64_t rest = lanes; rest;) {
+    const uint64_t first = addresses[__builtin_ctzll(rest)], number = first / kLine;
+    uint64_t mask = 0, among = 0;
+    for (; rest; rest &= rest - 1) {
+      const uint64_t address = addresses[__builtin_ctzll(rest)];
+      if (address / kLine != number || address % kLine + bytes > kLine) break;
+      mask |= one << address % kLine;
+      among |= rest & -rest;
+    }
+    if (among) {
+      touch_line(number, mask, among);
+    } else {  // over the end of its line
+      const uint64_t lane = rest & -rest;
+      each_line(first, bytes, [&](uint64_t n, uint64_t m) {
+        touch_line(n, m, lane);
+        return true;
+      });
+      rest &= rest - 1;
+    }
+  }
+}
+
 /// LDS has accesses of one group only.
-constexpr auto kOneGroup = [](const LastAccess&) { return true; };
+constexpr auto kOneGroup = [](const LineAccess&) { return true; };
 
 }  // namespace
 
 /// A place of the table, held until another line is wanted.
 class RaceTable::Locked {
  public:
-  explicit Locked(std::vector<Place>& places) : places_(places) {}
+  explicit Locked(RaceTable& table) : table_(table) {}
   ~Locked() { release(); }
   Locked(const Locked&) = delete;
   Locked& operator=(const Locked&) = delete;
   RaceLine& line(uint64_t number) {
-    if (held_ != nullptr && held_->line == number) return held_->words;
-    release();
-    Place& place = places_[(number ^ number >> 13) % kPlaces];
-    while (place.busy.exchange(true, std::memory_order_acquire)) {
+    const size_t at = (number ^ number >> 13) % kPlaces;
+    RaceLine& known = table_.lines_[at];
+    Place& place = table_.places_[at];
+    if (held_ != &place) {
+      release();
+      while (place.busy.exchange(true, std::memory_order_acquire)) {
+      }
+      held_ = &place;
     }
-    held_ = &place;
     if (place.line != number) {
       place.line = number;
-      place.words = RaceLine();
+      known.writers = known.readers = 0;
     }
-    return place.words;
+    return known;
   }
 
  private:
@@ -137,63 +191,60 @@ class RaceTable::Locked {
     if (held_ != nullptr) held_->busy.store(false, std::memory_order_release);
     held_ = nullptr;
   }
-  std::vector<Place>& places_;
+  RaceTable& table_;
   Place* held_ = nullptr;
 };
 
 void RaceTable::access(Wave& w, const Op* op, const uint64_t* addresses, uint64_t lanes, uint32_t bytes,
                        Memory::Access kind) {
-  LastAccess now = access_of(w, 0, kind == Memory::Access::Atomic);
+  LineAccess now = access_of(w, kind == Memory::Access::Atomic);
   if (now.atomic) atomics_[w.group->linear].fetch_add(1, std::memory_order_relaxed);
   now.atomics = atomics_[w.group->linear].load(std::memory_order_relaxed);
-  const bool acquired = now.atomics != 0;
-  const auto handed_over = [&](const LastAccess& before) {
-    return acquired && atomics_[before.group - 1].load(std::memory_order_relaxed) > before.atomics;
-  };
-  Locked place(places_);
-  for (uint64_t rest = lanes; rest; rest &= rest - 1) {
-    const int lane = __builtin_ctzll(rest);
-    const uint64_t address = addresses[lane];
-    for (uint64_t word = address / 4; word <= (address + bytes - 1) / 4; ++word) {
-      now.bytes = mask_of(address, bytes, word);
-      touch(w, op, lane, address, place.line(word / RaceLine::kWords), word, now,
-            kind != Memory::Access::Read, handed_over);
-    }
-  }
+  Locked place(*this);
+  touch(
+      w, op, addresses, lanes, bytes, now, kind != Memory::Access::Read,
+      [&](uint64_t number) -> RaceLine& { return place.line(number); },
+      [&](const LineAccess& before) {
+        return now.atomics != 0 &&
+               atomics_[before.group - 1].load(std::memory_order_relaxed) > before.atomics;
+      });
 }
 
 bool RaceTable::range(const Wave& w, uint64_t address, uint32_t bytes, bool writes) {
-  LastAccess now = access_of(w, 15, false);
+  LineAccess now = access_of(w, false);
   now.atomics = atomics_[w.group->linear].load(std::memory_order_relaxed);
-  const auto handed_over = [&](const LastAccess& before) {
+  const auto handed_over = [&](const LineAccess& before) {
     return now.atomics != 0 && atomics_[before.group - 1].load(std::memory_order_relaxed) > before.atomics;
   };
-  Locked place(places_);
-  return each_line(address, bytes, [&](uint64_t line, unsigned first, unsigned count) {
-    return touch_words(place.line(line), first, count, now, writes, handed_over);
+  Locked place(*this);
+  return each_line(address, bytes, [&](uint64_t number, uint64_t mask) {
+    RaceLine& line = place.line(number);
+    now.bytes = mask;
+    if (rival(line, now, writes, handed_over) != nullptr) return false;
+    note(line, now, writes);
+    return true;
   });
 }
 
-void LdsRaces::reset(uint32_t bytes) { lines_.assign(bytes / (4 * RaceLine::kWords) + 1, RaceLine()); }
+void LdsRaces::reset(uint32_t bytes) {
+  lines_.resize(bytes / kLine + 1);
+  for (RaceLine& line : lines_) line.writers = line.readers = 0;
+}
 
 void LdsRaces::access(Wave& w, const Op* op, const uint32_t* offsets, uint64_t lanes, uint32_t bytes,
                       Memory::Access kind) {
-  LastAccess now = access_of(w, 0, kind == Memory::Access::Atomic);
-  for (uint64_t rest = lanes; rest; rest &= rest - 1) {
-    const int lane = __builtin_ctzll(rest);
-    const uint64_t address = offsets[lane];
-    for (uint64_t word = address / 4; word <= (address + bytes - 1) / 4; ++word) {
-      now.bytes = mask_of(address, bytes, word);
-      touch(w, op, lane, address, lines_[word / RaceLine::kWords], word, now, kind != Memory::Access::Read,
-            kOneGroup);
-    }
-  }
+  touch(
+      w, op, offsets, lanes, bytes, access_of(w, kind == Memory::Access::Atomic),
+      kind != Memory::Access::Read, [&](uint64_t number) -> RaceLine& { return lines_[number]; }, kOneGroup);
 }
 
 bool LdsRaces::range(const Wave& w, uint32_t offset, uint32_t bytes, bool writes) {
-  const LastAccess now = access_of(w, 15, false);
-  return each_line(offset, bytes, [&](uint64_t line, unsigned first, unsigned count) {
-    return touch_words(lines_[line], first, count, now, writes, kOneGroup);
+  LineAccess now = access_of(w, false);
+  return each_line(offset, bytes, [&](uint64_t number, uint64_t mask) {
+    now.bytes = mask;
+    if (rival(lines_[number], now, writes, kOneGroup) != nullptr) return false;
+    note(lines_[number], now, writes);
+    return true;
   });
 }
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Data races: two accesses of one place, at least one of them a write that is not atomic, with nothing
+// Data races: two accesses of one byte, at least one of them a write that is not atomic, with nothing
 // between them that orders them. In a work-group barriers order; between groups an atomic after the first
 // access together with an atomic before the second one is taken for a hand-over, so that counters of finished
 // groups are no false alarm.
@@ -13,41 +13,43 @@
 
 namespace emu::exec {
 
-struct LastAccess {
-  uint32_t group = 0;  // plus one; 0: none
-  uint32_t epoch = 0, atomics = 0;
-  uint16_t wave = 0;
-  uint8_t bytes = 0;  // of the word, as a mask
-  bool atomic = false;
+/// Who touched bytes of a line, and which of them.
+struct LineAccess {
+  uint32_t group;  // plus one
+  uint32_t epoch, atomics;
+  uint16_t wave;
+  bool atomic;
+  uint64_t bytes;  // a mask
 };
 
-/// The last write and the last read of 16 words that lie together.
+/// What is known of 64 bytes that lie together: for each byte the last write, and the last read of each wave
+/// of a group since its last barrier, as far as there is room; who is forgotten is never accused.
 struct RaceLine {
-  static constexpr unsigned kWords = 16;
-  LastAccess write[kWords], read[kWords];
-  bool split = false;  // the words differ; else the first ones stand for all
+  static constexpr unsigned kBytes = 64, kWriters = 16, kReaders = 32;
+  uint32_t writers, readers;
+  LineAccess write[kWriters], read[kReaders];
 };
 
 /// Lines of device memory, by a hash: a line that falls out of its place is forgotten, so races may be
 /// missed, never invented.
 class RaceTable {
  public:
-  explicit RaceTable(uint64_t groups) : places_(kPlaces), atomics_(groups) {}
+  explicit RaceTable(uint64_t groups)
+      : places_(kPlaces), lines_(std::make_unique_for_overwrite<RaceLine[]>(kPlaces)), atomics_(groups) {}
   void access(Wave& wave, const Op* op, const uint64_t* addresses, uint64_t lanes, uint32_t bytes,
               Memory::Access kind);
-  /// A plain read or write of a range, quickly. False where it is no whole number of words or there is a
-  /// race, which access() then reports.
+  /// A plain read or write of a range, quickly. False where there is a race, which access() then reports.
   bool range(const Wave& wave, uint64_t address, uint32_t bytes, bool writes);
 
  private:
   struct Place {
     std::atomic<bool> busy{false};
     uint64_t line = ~uint64_t(0);
-    RaceLine words;
   };
   class Locked;
   static constexpr size_t kPlaces = size_t(1) << 13;
   std::vector<Place> places_;
+  std::unique_ptr<RaceLine[]> lines_;           // of the places; nothing before a place has its line
   std::vector<std::atomic<uint32_t>> atomics_;  // by group: how many instructions with atomics it has run
 };
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Strict waits: a register that a load or an atomic fills must not be touched before a wait instruction has
-// covered that load. Loads of one counter return in order, scalar loads do not.
+// covered that load. Loads of one counter return in order; scalar loads do not, nor do flat loads from LDS
+// and what shares a counter with either: there only a wait for all of them says anything.
 #pragma once
 #include <vector>
 
@@ -16,17 +17,20 @@ class Waits {
   void step(const Wave& wave, const Op* op);
 
  private:
+  // Local: LDS, before gfx12 scalar loads too (lgkmcnt).
   enum Counter : uint8_t { Vector, Local, Scalar, kCounters };
   struct Pending {
-    Counter counter = kCounters;
-    uint32_t number = 0;
+    uint32_t number[kCounters] = {};  // which one of the counter's; 0: none
   };
   void wait(const Wave& wave, const Op* op);
-  void cover(Counter counter, uint32_t left, bool in_order);
-  void check(const Wave& wave, const Op* op, bool vector, unsigned first, unsigned words);
+  void cover(Counter counter, uint32_t left);
+  /// in_order: the operation itself comes after loads of this counter, whose results it may overwrite.
+  void check(const Wave& wave, const Op* op, bool vector, unsigned first, unsigned words,
+             Counter in_order = kCounters);
 
   std::vector<Pending> vector_, scalar_;
-  uint32_t issued_[kCounters] = {}, done_[kCounters] = {};
+  // How many were issued; how many have surely come; the last one that may overtake others.
+  uint32_t issued_[kCounters] = {}, done_[kCounters] = {}, overtaking_[kCounters] = {};
 };
 
 }  // namespace emu::exec
