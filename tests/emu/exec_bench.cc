@@ -68,7 +68,7 @@ std::vector<Class> classes(const Chip& chip) {
       {"fma_f32", "\"v_fma_f32 %0, %1, %1, %0\" : \"+v\"(x) : \"v\"(y)"},
       {"add_u32",
        "\"" + std::string(gfx9 ? "v_add_u32" : "v_add_nc_u32") + " %0, %0, %1\" : \"+v\"(b) : \"v\"(b)"},
-      {"scalar_operand", "\"v_mul_f32 %0, %1, %0\" : \"+v\"(x) : \"s\"(n)"},
+      {"scalar_operand", "\"v_mul_f32 %0, %1, %0\" : \"+v\"(x) : \"s\"(1.0f)"},
       {"compare", "\"v_cmp_lt_f32 vcc" + std::string(chip.wave_size() == 32 ? "_lo" : "") +
                       ", %0, %1\" : : \"v\"(x), \"v\"(y) : \"vcc\""},
       {"add_f16", "\"v_add_f16 %0, %0, %1\" : \"+v\"(b) : \"v\"(b)"},

@@ -44,29 +44,30 @@ namespace {
 #endif
 }
 
-/// words: halves in the low 16 bits -> floats.
-inline void widen_halves(uint32_t* words) {
+/// Halves in the low 16 bits of 32 words -> floats; `to` may be `from`.
+[[gnu::always_inline]] inline void widen_halves(const uint32_t* from, uint32_t* to) {
 #if defined(__AVX512F__)
   for (int i = 0; i < 32; i += 16)
-    _mm512_storeu_ps(words + i, _mm512_maskz_cvtph_ps(0xffff, _mm512_maskz_cvtepi32_epi16(
-                                                                  0xffff, _mm512_loadu_si512(words + i))));
+    _mm512_storeu_ps(to + i, _mm512_maskz_cvtph_ps(
+                                 0xffff, _mm512_maskz_cvtepi32_epi16(0xffff, _mm512_loadu_si512(from + i))));
 #elif defined(__F16C__) && defined(__AVX2__)
   const __m256i low = _mm256_set1_epi32(0xffff);
   for (int i = 0; i < 32; i += 16) {
-    auto* at = reinterpret_cast<__m256i*>(words + i);
-    const __m256i a = _mm256_and_si256(_mm256_loadu_si256(at), low),
-                  b = _mm256_and_si256(_mm256_loadu_si256(at + 1), low),
+    const auto* in = reinterpret_cast<const __m256i*>(from + i);
+    auto* out = reinterpret_cast<__m256i*>(to + i);
+    const __m256i a = _mm256_and_si256(_mm256_loadu_si256(in), low),
+                  b = _mm256_and_si256(_mm256_loadu_si256(in + 1), low),
                   packed = _mm256_permute4x64_epi64(_mm256_packus_epi32(a, b), 0xd8);
-    _mm256_storeu_si256(at, _mm256_castps_si256(_mm256_cvtph_ps(_mm256_castsi256_si128(packed))));
-    _mm256_storeu_si256(at + 1, _mm256_castps_si256(_mm256_cvtph_ps(_mm256_extracti128_si256(packed, 1))));
+    _mm256_storeu_si256(out, _mm256_castps_si256(_mm256_cvtph_ps(_mm256_castsi256_si128(packed))));
+    _mm256_storeu_si256(out + 1, _mm256_castps_si256(_mm256_cvtph_ps(_mm256_extracti128_si256(packed, 1))));
   }
 #else
-  for (int i = 0; i < 32; ++i) words[i] = std::bit_cast<uint32_t>(half_value(words[i]));
+  for (int i = 0; i < 32; ++i) to[i] = std::bit_cast<uint32_t>(half_value(from[i]));
 #endif
 }
-/// Floats -> halves in the low 16 bits, rounded as the host's mode says (to nearest where it lacks the
-/// instruction).
-inline void narrow_halves(uint32_t* words) {
+/// Floats -> halves in the low 16 bits, in place, rounded as the host's mode says (to nearest where it lacks
+/// the instruction).
+[[gnu::always_inline]] inline void narrow_halves(uint32_t* words) {
 #if defined(__AVX512F__)
   for (int i = 0; i < 32; i += 16)
     _mm512_storeu_si512(words + i, _mm512_maskz_cvtepu16_epi32(

@@ -184,7 +184,7 @@ struct NoScope {
   if (type == Type::F16) {
     if (!(w.mode & 0x40)) [[unlikely]]
       for (unsigned i = 0; i < 32; ++i) tmp[i] = (tmp[i] & 0x7c00) == 0 ? tmp[i] & 0x8000 : tmp[i];
-    widen_halves(tmp);
+    widen_halves(tmp, tmp);
   }
 }
 
@@ -307,6 +307,16 @@ EMU_FN Rows fetch(Wave& w, const Op* op, const Source& s, unsigned half, uint32_
         }
         if (s.place == Place::Constant) return {s.row, s.row + 32, 0};
       }
+    } else if (s.place == Place::Vector && (s.mods & ~unsigned(kHigh)) == 0 &&
+               (!std::is_same_v<T, Half> || w.mode & 0x40)) {
+      const uint32_t* p = w.v + s.offset + half;
+      if (s.mods & kHigh) {
+        for (unsigned i = 0; i < 32; ++i) tmp[i] = p[i] >> 16;
+        p = tmp;
+      }
+      if constexpr (!std::is_same_v<T, Half>) return {p, p, 0};  // lane() takes the low half
+      widen_halves(p, tmp);
+      return {tmp, tmp, 0};
     }
     prepare(w, op, s, kType<T>, half, tmp);
     return {tmp, tmp + 32, 0};
@@ -391,7 +401,16 @@ EMU_FN const Op* run_lanes(Wave& w, const Op* op, std::index_sequence<I...>) {
           d[i] = uint16_t(value);
         }
       }
-      if (slow)
+      // A half or a short integer into the low half of the register.
+      const bool low_half =
+          kIsShort<T> && !(op->flags & (kSlowOut | kDstHigh)) && (!std::is_same_v<T, Half> || w.mode & 0x80);
+      if (low_half) {
+        if constexpr (std::is_same_v<T, Half>) narrow_halves(d);
+        const uint32_t keep = op->flags & kZeroHigh ? 0 : 0xffff0000;
+        EMU_INDEPENDENT
+        for (unsigned i = 0; i < 32; ++i)
+          registers[i] = enabled >> i & 1 ? (registers[i] & keep) | (d[i] & 0xffff) : registers[i];
+      } else if (slow)
         finish(w, op, kType<T>, half, d, enabled);
       else if (!direct)
         write_enabled(registers, w.lanes, sizeof(T) / 4, d, enabled);
