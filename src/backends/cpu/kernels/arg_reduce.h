@@ -11,7 +11,7 @@
 namespace beeswax::cpu {
 
 inline constexpr int64_t kArgRows = 256;          // the most rows that `columns` takes at once
-inline constexpr int64_t kArgRowBytes = 1 << 14;  // the most bytes of elements in one of them
+inline constexpr int64_t kArgRowBytes = 1 << 15;  // the most bytes of elements in one of them
 inline constexpr int64_t kBestBytes = 8;          // of a best element, in the loops' own form
 
 /// Row i of `columns` neighbouring columns begins at x + offsets[i] elements.

@@ -107,7 +107,8 @@ void unary_loop(const void* x, void* y, int64_t count, double param, bool past_c
       m::Bits<T> large = 0;
       for (int64_t i = begin; i < begin + size; ++i)
         large |= m::is_small_angle(static_cast<T>(from[i])) ? 0u : 1u;
-      // The next block is requested meanwhile: its angles are looked at before anything else is done with them.
+      // The next block is requested meanwhile: its angles are looked at before anything else is done with
+      // them.
       const S* ahead = from + (begin + size < count ? begin + size : begin);
       if (large == 0) {
         map_lines_requesting(ahead, to + begin, size, past_caches, small, from + begin);
