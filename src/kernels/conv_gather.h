@@ -7,6 +7,33 @@
 
 namespace beeswax::gpu {
 
+/// Where a sum of a batch begins.
+struct ConvPart {
+  int64_t w, x, y;
+  int32_t down, across;  // position of a window, besides the axes' own origins
+};
+/// The class of an axis: input position and output that its first tap meets.
+BW_DEVICE void conv_class(const ConvClassAxis& axis, int32_t at, int32_t& origin, int32_t& first) {
+  const int32_t ahead = at * axis.dilation - axis.padding;
+  const int32_t whole = ahead / axis.stride;
+  const int32_t down = ahead < whole * axis.stride ? whole - 1 : whole;  // rounded down
+  origin = -down;
+  first = ahead - down * axis.stride;
+}
+BW_DEVICE ConvPart conv_part(const ConvArgs& args, uint32_t batch) {
+  const uint32_t number = batch / args.groups, group = batch - number * args.groups;
+  const auto row = static_cast<int32_t>(number) / args.class_across.count;
+  const int32_t column = static_cast<int32_t>(number) - row * args.class_across.count;
+  ConvPart part;
+  int32_t first_down, first_across;
+  conv_class(args.class_down, row, part.down, first_down);
+  conv_class(args.class_across, column, part.across, first_across);
+  part.w = group * args.w_group + row * args.class_down.w + column * args.class_across.w;
+  part.x = group * args.x_group + part.down * args.x_row + part.across * args.x_column;
+  part.y = group * args.y_group + first_down * args.class_down.y + first_across * args.class_across.y;
+  return part;
+}
+
 /// Where a term lies relative to a window, and what tells whether that is in the image (ConvInside).
 struct alignas(8) ConvStep {
   int32_t x;
@@ -38,21 +65,22 @@ struct ConvWindow {
   ConvSteps& steps;
   int64_t x;  // the window's first position
   int32_t down, across;
-  uint32_t valid;  // rows and columns of taps that lie in the image
+  uint32_t outside;  // rows and columns of taps that do not lie in the image
 
-  BW_DEVICE_MEMBER ConvWindow(const ConvArgs& args_, ConvSteps& steps_, int64_t offset, uint32_t column)
-      : args(args_), steps(steps_), valid(0) {
+  BW_DEVICE_MEMBER ConvWindow(const ConvArgs& args_, ConvSteps& steps_, const ConvPart& part, uint32_t column)
+      : args(args_), steps(steps_), outside(~0u) {
     const ConvPlace at = conv_place(args, column < args.n ? column : 0);
-    x = offset + at.x;
-    down = at.down;
-    across = at.across;
+    x = part.x + at.x;
+    down = part.down + at.down;
+    across = part.across + at.across;
     if (args.inside == ConvInside::Bits) {
 #pragma unroll 1
       for (int32_t row = 0; row < args.down.taps; ++row)
-        valid |= on_axis(args.down, down + row * args.down.tap_step) ? 1u << row : 0;
+        outside &= on_axis(args.down, down + row * args.down.tap_step) ? ~(1u << row) : ~0u;
 #pragma unroll 1
       for (int32_t i = 0; i < args.across.taps; ++i)
-        valid |= on_axis(args.across, across + i * args.across.tap_step) ? 1u << (kConvBitColumns + i) : 0;
+        outside &=
+            on_axis(args.across, across + i * args.across.tap_step) ? ~(1u << (kConvBitColumns + i)) : ~0u;
     }
     steps.v[thread()] = conv_step(args, thread());
     barrier();
@@ -68,7 +96,7 @@ struct ConvWindow {
   template <class Gather>
   BW_DEVICE_MEMBER void with_inside(Gather gather) const {
     if (args.inside != ConvInside::Distances) {
-      gather([&](uint32_t where) __attribute__((always_inline)) { return (valid & where) == where; });
+      gather([&](uint32_t where) __attribute__((always_inline)) { return (outside & where) == 0; });
     } else {
       gather([&](uint32_t where) __attribute__((always_inline)) {
         return on_axis(args.down, down + (static_cast<int32_t>(where) >> 16)) &&

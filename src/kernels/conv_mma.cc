@@ -9,11 +9,11 @@
 
 namespace beeswax::gpu {
 
-/// The kernel as the side whose lanes are output channels.
+/// The kernel as the side whose lanes are output channels; rows end in zeros up to a whole pack.
 template <int lanes>
 struct ConvRows {
   static constexpr uint32_t kPacks = lanes * 4 / kGemmThreads, kApart = kGemmThreads / 4;
-  using Share = Pack<uint16_t, 8>[kPacks];
+  using Share = MmaPack[kPacks];
   const uint16_t* data;  // of this thread's first element at k = 0
   int64_t next;
   uint32_t lane, k, left, k_size;
@@ -27,15 +27,17 @@ struct ConvRows {
     data = static_cast<const uint16_t*>(args.w) + offset + (first + lane) * args.w_out + k;
   }
   BW_DEVICE_MEMBER void fetch(uint32_t at, Share& to) const {
-    const uint32_t steps = at + k < k_size ? k_size - at - k : 0;
 #pragma unroll
-    for (uint32_t i = 0; i < kPacks; ++i)
-      to[i] = take<uint16_t, 8>(data + at + i * next, lane + i * kApart < left ? steps : 0, true);
+    for (uint32_t i = 0; i < kPacks; ++i) {
+      const bool exists = at + k < k_size && lane + i * kApart < left;
+#pragma unroll
+      for (uint32_t j = 0; j < 4; ++j) to[i].v[j] = 0;
+      if (exists) to[i] = *reinterpret_cast<const MmaPack*>(data + at + i * next);
+    }
   }
   BW_DEVICE_MEMBER void store(MmaPack* tile, const Share& from) const {
 #pragma unroll
-    for (uint32_t i = 0; i < kPacks; ++i)
-      tile[mma_place(lane + i * kApart, k / 8)] = cast_bits<MmaPack>(from[i]);
+    for (uint32_t i = 0; i < kPacks; ++i) tile[mma_place(lane + i * kApart, k / 8)] = from[i];
   }
 };
 
@@ -48,8 +50,8 @@ struct ConvColumns {
   const uint16_t* data;
   uint32_t lane, pack;
 
-  BW_DEVICE_MEMBER ConvColumns(const ConvArgs& args, ConvSteps& steps, int64_t offset, uint32_t first)
-      : window(args, steps, offset, first + thread() % lanes),
+  BW_DEVICE_MEMBER ConvColumns(const ConvArgs& args, ConvSteps& steps, const ConvPart& part, uint32_t first)
+      : window(args, steps, part, first + thread() % lanes),
         data(static_cast<const uint16_t*>(args.x) + window.x),
         lane(thread() % lanes),
         pack(thread() / lanes) {}
@@ -75,7 +77,7 @@ struct ConvColumns {
     for (uint32_t p = 0; p < kPacks; ++p) {
       MmaPack whole;
 #pragma unroll
-      for (uint32_t i = 0; i < 4; ++i) whole.v[i] = from[p][2 * i] | from[p][2 * i + 1] << 16;
+      for (uint32_t i = 0; i < 4; ++i) whole.v[i] = pack_halves(from[p][2 * i], from[p][2 * i + 1]);
       tile[mma_place(lane, pack + p * kApart)] = whole;
     }
   }
@@ -86,8 +88,9 @@ BW_DEVICE void conv_mma(const ConvArgs& args, MmaShared<MmaTile<rows, columns>>&
   using Tile = MmaTile<rows, columns>;
   const TilePlace at = tile_place(args.grid, block());
   const uint32_t row = at.row * rows, column = at.column * columns;
-  const ConvRows<rows> a(args, at.batch * args.w_group, row);
-  const ConvColumns<columns> b(args, steps, at.batch * args.x_group, column);
+  const ConvPart part = conv_part(args, at.batch);
+  const ConvRows<rows> a(args, part.w, row);
+  const ConvColumns<columns> b(args, steps, part, column);
   MmaSums<T, Tile> sums;
   mma_sums(a, b, args.k, shared, sums);
 
@@ -97,9 +100,9 @@ BW_DEVICE void conv_mma(const ConvArgs& args, MmaShared<MmaTile<rows, columns>>&
   auto* results = reinterpret_cast<T*>(&shared);
   barrier();
   sums.each([&](uint32_t down, uint32_t across, float sum)
-                __attribute__((always_inline)) { results[down * kPitch + across] = T(sum); });
+                __attribute__((always_inline)) { results[down * kPitch + across] = narrow<T>(sum); });
   barrier();
-  auto* y = static_cast<T*>(args.y) + at.batch * args.y_group + row * args.y_channel;
+  auto* y = static_cast<T*>(args.y) + part.y + row * args.y_channel;
   const uint32_t left = args.m - row < rows ? args.m - row : rows;
   if (args.packs != 0) {
     constexpr uint32_t kThreads = columns / 8;  // of a row
@@ -120,15 +123,13 @@ BW_DEVICE void conv_mma(const ConvArgs& args, MmaShared<MmaTile<rows, columns>>&
   }
 }
 
-#define BW_CONV_MMA(T, name, tile)                                         \
-  BW_KERNEL_SIDE_BY_SIDE(kGemmThreads, 2) conv_mma_##name(ConvArgs args) { \
-    BW_SHARED static MmaShared<MmaTile<tile.rows, tile.columns>> shared;   \
-    BW_SHARED static ConvSteps steps;                                      \
-    conv_mma<T, tile.rows, tile.columns>(args, shared, steps);             \
+#define BW_CONV_MMA(T, name)                                                     \
+  BW_KERNEL_SIDE_BY_SIDE(kGemmThreads, 2) conv_mma_##name(ConvArgs args) {       \
+    BW_SHARED static MmaShared<MmaTile<kConvMma.rows, kConvMma.columns>> shared; \
+    BW_SHARED static ConvSteps steps;                                            \
+    conv_mma<T, kConvMma.rows, kConvMma.columns>(args, shared, steps);           \
   }
-BW_CONV_MMA(f16, f16_flat, kConvFlat)
-BW_CONV_MMA(f16, f16_tall, kConvTall)
-BW_CONV_MMA(bf16, bf16_flat, kConvFlat)
-BW_CONV_MMA(bf16, bf16_tall, kConvTall)
+BW_CONV_MMA(f16, f16)
+BW_CONV_MMA(bf16, bf16)
 
 }  // namespace beeswax::gpu

@@ -16,6 +16,27 @@ struct ConvPlaneShared {
   int64_t x[kConvMostPlanes], y[kConvMostPlanes];  // where planes begin
 };
 
+/// Three by three taps and outputs below each other, an input row apart like the taps: each row is read once.
+template <class T>
+BW_DEVICE void slide(const T* line, int32_t next, const T* weights, T (&sums)[kConvPlaneOutputs]) {
+  T w[9];
+#pragma unroll
+  for (int i = 0; i < 9; ++i) w[i] = weights[i];
+#pragma unroll
+  for (int i = 0; i < kConvPlaneOutputs + 2; ++i) {
+    T x[3];
+#pragma unroll
+    for (int c = 0; c < 3; ++c) x[c] = line[c];
+    line += next;
+#pragma unroll
+    for (int o = 0; o < kConvPlaneOutputs; ++o) {
+      if (i - o < 0 || i - o >= 3) continue;
+#pragma unroll
+      for (int c = 0; c < 3; ++c) sums[o] = multiply_add(w[(i - o) * 3 + c], x[c], sums[o]);
+    }
+  }
+}
+
 template <class T>
 BW_DEVICE void conv_planes(const ConvPlanesArgs& planes, ConvPlaneShared<T>& shared) {
   const ConvArgs& args = planes.conv;
@@ -50,26 +71,40 @@ BW_DEVICE void conv_planes(const ConvPlanesArgs& planes, ConvPlaneShared<T>& sha
   const int32_t down0 = static_cast<int32_t>(row0) * args.down.step + planes.down_first;
   const int32_t across0 = static_cast<int32_t>(column0) * args.across.step + planes.across_first;
   const auto x_row = static_cast<int32_t>(args.x_row), x_column = static_cast<int32_t>(args.x_column);
-  const uint32_t size = count * planes.window.divisor;
+  // Elements of what the outputs see, one after the other; a plane's rows follow those of the one before.
+  const bool one = planes.each == 1;
+  const int64_t base = one ? shared.x[0] : 0;
+  const uint32_t pitch = planes.pitch.divisor, size = count * planes.window_rows.divisor * pitch;
+  const uint32_t rows_on = divide(kGemmThreads, planes.pitch), columns_on = kGemmThreads - rows_on * pitch;
+  uint32_t row = divide(thread(), planes.pitch), column = thread() - row * pitch;
 #pragma unroll 1
   for (uint32_t from = thread(); from < size; from += kGemmThreads * kAtOnce) {
-    int64_t place[kAtOnce];  // none below zero but outside
+    int32_t place[kAtOnce];  // below zero: not in the image
 #pragma unroll
     for (uint32_t i = 0; i < kAtOnce; ++i) {
-      const uint32_t at = from + i * kGemmThreads;
-      const uint32_t plane = divide(at, planes.window);
-      const uint32_t in = at - plane * planes.window.divisor;
-      const uint32_t row = divide(in, planes.pitch);
-      const int32_t down = down0 + static_cast<int32_t>(row);
-      const int32_t across = across0 + static_cast<int32_t>(in - row * planes.pitch.divisor);
-      const bool inside = at < size && on_axis(args.down, down) && on_axis(args.across, across);
-      place[i] = inside ? shared.x[inside ? plane : 0] + down * x_row + across * x_column : -1;
+      uint32_t in = row;
+      int32_t start = 0;
+      if (!one) {
+        const uint32_t plane = divide(row, planes.window_rows);
+        in -= plane * planes.window_rows.divisor;
+        start = static_cast<int32_t>(shared.x[plane < count ? plane : 0]);
+      }
+      const int32_t down = down0 + static_cast<int32_t>(in), across = across0 + static_cast<int32_t>(column);
+      const bool inside =
+          from + i * kGemmThreads < size && on_axis(args.down, down) && on_axis(args.across, across);
+      place[i] = inside ? start + down * x_row + across * x_column : -1;
+      row += rows_on;
+      column += columns_on;
+      if (column >= pitch) {
+        column -= pitch;
+        ++row;
+      }
     }
     Raw<T> raw[kAtOnce];
     with_size<T>(args.type, [&](auto e) __attribute__((always_inline)) {
+      const auto* x = static_cast<const decltype(e)*>(args.x) + base;
 #pragma unroll
-      for (uint32_t i = 0; i < kAtOnce; ++i)
-        raw[i] = place[i] >= 0 ? static_cast<const decltype(e)*>(args.x)[place[i]] : e;
+      for (uint32_t i = 0; i < kAtOnce; ++i) raw[i] = place[i] >= 0 ? x[place[i]] : e;
     });
 #pragma unroll
     for (uint32_t i = 0; i < kAtOnce; ++i)
@@ -78,46 +113,59 @@ BW_DEVICE void conv_planes(const ConvPlanesArgs& planes, ConvPlaneShared<T>& sha
   }
   barrier();
 
-  const auto pitch = static_cast<int32_t>(planes.pitch.divisor);
-  const int32_t next = static_cast<int32_t>(planes.next_row) * args.down.step * pitch +
+  const auto pitch_step = static_cast<int32_t>(pitch);
+  const int32_t next = static_cast<int32_t>(planes.next_row) * args.down.step * pitch_step +
                        static_cast<int32_t>(planes.next_column) * args.across.step;
-  const int32_t down_tap = args.down.tap_step * pitch;
-  const uint32_t items = count * planes.items.divisor;
+  const int32_t down_tap = args.down.tap_step * pitch_step;
+  const uint32_t lanes = count * args.m;
 #pragma unroll 1
-  for (uint32_t item = thread(); item < items * args.m; item += kGemmThreads) {
+  for (uint32_t item = thread(); item < lanes * planes.items.divisor; item += kGemmThreads) {
     const uint32_t lane = divide(item, planes.items);
     const uint32_t channel = lane / count, plane = lane - channel * count;
     const uint32_t in = item - lane * planes.items.divisor;
-    const uint32_t row = divide(in, planes.item_columns);
-    const uint32_t down = row * planes.item_rows, across = in - row * planes.item_columns.divisor;
-    const T* line = shared.window + plane * planes.window.divisor + planes.first_tap +
-                    static_cast<int32_t>(down) * args.down.step * pitch +
+    const uint32_t item_row = divide(in, planes.item_columns);
+    const uint32_t down = item_row * planes.item_rows, across = in - item_row * planes.item_columns.divisor;
+    const T* line = shared.window + plane * planes.window_rows.divisor * pitch + planes.first_tap +
+                    static_cast<int32_t>(down) * args.down.step * pitch_step +
                     static_cast<int32_t>(across) * args.across.step;
     const T* w = shared.weights + (plane * args.m + channel) * taps;
     T sums[kConvPlaneOutputs];
 #pragma unroll
     for (T& sum : sums) sum = T(0);
+    if (planes.slides != 0) {
+      slide(line, next, w, sums);
+    } else {
 #pragma unroll 1
-    for (int32_t r = 0; r < args.down.taps; ++r) {
-      const T* from = line;
+      for (int32_t r = 0; r < args.down.taps; ++r) {
+        const T* from = line;
 #pragma unroll 1
-      for (int32_t c = 0; c < args.across.taps; ++c) {
-        const T weight = *w++;
+        for (int32_t c = 0; c < args.across.taps; ++c) {
+          const T weight = *w++;
 #pragma unroll
-        for (int32_t i = 0; i < kConvPlaneOutputs; ++i)
-          sums[i] = multiply_add(weight, from[i * next], sums[i]);
-        from += args.across.tap_step;
+          for (int32_t i = 0; i < kConvPlaneOutputs; ++i)
+            sums[i] = multiply_add(weight, from[i * next], sums[i]);
+          from += args.across.tap_step;
+        }
+        line += down_tap;
       }
-      line += down_tap;
     }
+    const uint32_t at_row = row0 + down, at_column = column0 + across;
     const int64_t y = shared.y[plane] + channel * args.y_channel;
+    const auto first_y = static_cast<int32_t>(at_row) * static_cast<int32_t>(args.y_row) +
+                         static_cast<int32_t>(at_column) * static_cast<int32_t>(args.y_column);
+    const auto next_y = static_cast<int32_t>(planes.next_row) * static_cast<int32_t>(args.y_row) +
+                        static_cast<int32_t>(planes.next_column) * static_cast<int32_t>(args.y_column);
+    with_element<T>(args.type, [&](auto element) __attribute__((always_inline)) {
+      using E = decltype(element);
+      E* to = static_cast<E*>(args.y) + y + first_y;
 #pragma unroll
-    for (uint32_t i = 0; i < kConvPlaneOutputs; ++i) {
-      const uint32_t at_row = row0 + down + i * planes.next_row,
-                     at_column = column0 + across + i * planes.next_column;
-      if (at_row < planes.out_rows && at_column < args.output_columns.divisor)
-        store_element(args.y, y + at_row * args.y_row + at_column * args.y_column, args.type, sums[i]);
-    }
+      for (uint32_t i = 0; i < kConvPlaneOutputs; ++i) {
+        if (at_row + i * planes.next_row < planes.out_rows &&
+            at_column + i * planes.next_column < args.output_columns.divisor)
+          *to = as_element<E>(sums[i]);
+        to += next_y;
+      }
+    });
   }
 }
 

@@ -47,35 +47,49 @@ BW_DEVICE T widen(Raw<T> raw, Element type) {
   return bit_cast<T>(raw);
 }
 
-/// Stores a result as an element of `type`: narrow floats round once, integers keep their low bits.
-template <class T>
-BW_DEVICE void store_element(void* to, int64_t at, Element type, T value) {
+/// Calls store(E) with the type of the elements of `type`, which results in T become.
+template <class T, class Store>
+BW_DEVICE void with_element(Element type, Store store) {
   if constexpr (m::Same<T, float>::kIs) {
     switch (type) {
       case Element::F16:
-        static_cast<f16*>(to)[at] = f16(value);
-        return;
+        return store(f16{});
       case Element::BF16:
-        static_cast<bf16*>(to)[at] = bf16(value);
-        return;
+        return store(bf16{});
       case Element::F8E4M3:
-        static_cast<f8e4m3*>(to)[at] = f8e4m3(value);
-        return;
+        return store(f8e4m3{});
       default:
-        break;
+        return store(float{});
     }
+  } else if constexpr (m::Same<T, uint32_t>::kIs) {
+    switch (type) {
+      case Element::Bits8:
+        return store(uint8_t{});
+      case Element::Bits16:
+        return store(uint16_t{});
+      default:
+        return store(uint32_t{});
+    }
+  } else {
+    store(T{});
   }
-  if constexpr (m::Same<T, uint32_t>::kIs) {
-    if (type == Element::Bits8) {
-      static_cast<uint8_t*>(to)[at] = static_cast<uint8_t>(value);
-      return;
-    }
-    if (type == Element::Bits16) {
-      static_cast<uint16_t*>(to)[at] = static_cast<uint16_t>(value);
-      return;
-    }
+}
+/// A result as an element: narrow floats round once, integers keep their low bits.
+template <class E, class T>
+BW_DEVICE E as_element(T value) {
+  if constexpr (m::Same<T, float>::kIs) {
+    return narrow<E>(value);
+  } else {
+    return static_cast<E>(value);
   }
-  static_cast<T*>(to)[at] = value;
+}
+/// Stores a result as an element of `type`.
+template <class T>
+BW_DEVICE void store_element(void* to, int64_t at, Element type, T value) {
+  with_element<T>(type, [&](auto element) __attribute__((always_inline)) {
+    using E = decltype(element);
+    static_cast<E*>(to)[at] = as_element<E>(value);
+  });
 }
 
 BW_DEVICE float multiply_add(float a, float b, float c) { return __builtin_fmaf(a, b, c); }

@@ -21,12 +21,11 @@ inline constexpr GemmTile kGemmSmall = {64, 64, 16, 4, 4};
 inline constexpr GemmTile kGemmWide = {64, 64, 8, 4, 4};  // f64 and i64
 inline constexpr GemmTile kGemmMma = {128, 128, 32, 64,
                                       1};  // matrix units: waves share a tile by their own plan
-// Convolutions on matrix units: few output channels of a group, and more.
-inline constexpr GemmTile kConvFlat = {64, 128, 32, 32, 1};
-inline constexpr GemmTile kConvTall = {128, 64, 32, 32, 1};
-// Convolutions without them, likewise.
+inline constexpr GemmTile kConvMma = {64, 128, 32, 32, 1};  // convolutions on them
+// Convolutions without them: up to 32 output channels of a group, and more.
 inline constexpr GemmTile kConvFew = {32, 256, 8, 4, 8};
 inline constexpr GemmTile kConvSome = {64, 128, 16, 4, 8};
+inline constexpr GemmTile kConvMany = {128, 64, 16, 8, 4};
 
 /// Tiles that follow each other go down this many tile rows before they go across, so that those which run at
 /// the same time share operands in the second-level cache.
@@ -84,6 +83,13 @@ struct ThinSumArgs {
 struct ConvAxis {
   int32_t in, taps, step, tap_step, origin;
 };
+/// Sums of a transposed convolution that differ only in where they begin: class i of an axis has the taps i,
+/// i + count, ... Output `first` of it is the first, where input position `origin` meets tap i: stride origin
+/// = i dilation - padding - first, negated.
+struct ConvClassAxis {
+  int32_t count, stride, padding, dilation;
+  int64_t w, y;  // from one class to the next in the kernel, from one output to the next in the result
+};
 /// How a kernel that gathers windows tells which terms of a window lie in the image: all do; by one bit for
 /// each row and column of taps; by their 16-bit distance from the window's first position.
 enum class ConvInside : uint32_t { All, Bits, Distances };
@@ -107,7 +113,8 @@ struct ConvArgs {
   GemmGrid grid;
   // Of kernels whose w is dense along k:
   ConvInside inside;
-  uint32_t packs;  // on matrix units: results may be stored as aligned packs of 8
+  ConvClassAxis class_down, class_across;  // a batch is its classes and their groups
+  uint32_t packs;                          // on matrix units: results may be stored as aligned packs of 8
 };
 /// Terms of k whose places a block keeps in shared memory.
 inline constexpr int kConvTable = kGemmThreads;
@@ -119,16 +126,17 @@ inline constexpr int kConvDirect = 4;
 /// across where there is one row.
 struct ConvPlanesArgs {
   ConvArgs conv;
-  uint32_t count, each;              // planes, and those of a block
-  Divisor groups;                    // plane -> image
-  Divisor tiles, tiles_across;       // of a plane
-  uint32_t rows, columns;            // of a tile
-  uint32_t out_rows;                 // of a plane
-  Divisor window, pitch;             // what the outputs of a tile see: its elements, and those of a row
-  int32_t down_first, across_first;  // where the first tile's window begins in the image
-  int32_t first_tap;                 // of the first output, in its window
-  Divisor items, item_columns;       // threads' shares of a tile
+  uint32_t count, each;                       // planes, and those of a block
+  Divisor groups;                             // plane -> image
+  Divisor tiles, tiles_across;                // of a plane
+  uint32_t rows, columns;                     // of a tile
+  uint32_t out_rows;                          // of a plane
+  Divisor window_rows, pitch;                 // what the outputs of a tile see: its rows, and elements of one
+  int32_t down_first, across_first;           // where the first tile's window begins in the image
+  int32_t first_tap;                          // of the first output, in its window
+  Divisor items, item_columns;                // threads' shares of a tile
   uint32_t item_rows, next_row, next_column;  // rows of a share; from one of its outputs to the next
+  uint32_t slides;  // 3 x 3 taps, neighbours across, and outputs of a share as far below each other as taps
 };
 inline constexpr int kConvPlaneOutputs = 4;
 inline constexpr int kConvWindow = 16384;       // bytes in shared memory

@@ -68,7 +68,7 @@ BW_DEVICE void gemm_mma(const GemmArgs& args, MmaShared<GemmMmaTile>& shared) {
   sums.each([&](uint32_t down, uint32_t across, float sum) __attribute__((always_inline)) {
     const uint32_t r = row + down, c = column + across;
     if (r < args.m && c < args.n)
-      static_cast<T*>(args.c)[offset[2] + r * args.c_row + c * args.c_column] = T(sum);
+      static_cast<T*>(args.c)[offset[2] + r * args.c_row + c * args.c_column] = narrow<T>(sum);
   });
 }
 

@@ -15,7 +15,7 @@ template <int rows, int columns>
 struct MmaTile {
   static constexpr int kRows = rows, kColumns = columns;
   static constexpr int kWaves = kGemmThreads / kWave;
-  static constexpr int kDown = rows > columns ? kWaves / 2 : 2, kAcross = kWaves / kDown;
+  static constexpr int kDown = 2, kAcross = kWaves / kDown;
   static constexpr int kWaveRows = rows / kDown, kWaveColumns = columns / kAcross;
   static constexpr int kRowAtoms = kWaveRows / kMmaSize, kColumnAtoms = kWaveColumns / kMmaSize;
   /// Of this thread's wave.
@@ -75,7 +75,7 @@ BW_DEVICE void mma_sums(A& a, B& b, uint32_t k_size, MmaShared<Tile>& shared, Mm
     typename Unit::Fragment y[Tile::kColumnAtoms];
 #pragma unroll
     for (int j = 0; j < Tile::kColumnAtoms; ++j)
-      y[j] = Unit::load(shared.b[buffer], wave_column + j * kMmaSize);
+      y[j] = Unit::load_columns(shared.b[buffer], wave_column + j * kMmaSize);
 #pragma unroll
     for (int i = 0; i < Tile::kRowAtoms; ++i) {
       const auto x = Unit::load(shared.a[buffer], wave_row + i * kMmaSize);

@@ -161,8 +161,18 @@ std::vector<ConvCase> tile_cases() {
       {true, false, 1, 1, 5, 8, 4, 3, 2, 3, {0, 4, 1}},        // outputs that no tap reaches
       {true, true, 1, 1, 20, 70, 1, 40, 1, 16, {4, 8, 3}},
       {false, true, 1, 1, 2, 6, 1, 3, 1, 17, {9600, 1, 1200}},  // further than distances
-      {false, true, 1, 530, 1, 65, 1, 2, 1, 2, {1, 1, 1}},      // enough for the largest tiles of f32
   };
+}
+
+// Enough groups for a GPU's larger tiles of f32, by rows: few, some and many.
+TEST(Conv, LargerTilesOfF32) {
+  for (const ConvCase& c : std::vector<ConvCase>{{false, true, 1, 130, 1, 5, 1, 250, 1, 3, {1, 1, 1}},
+                                                 {false, true, 1, 190, 1, 64, 1, 129, 1, 2, {0, 1, 1}},
+                                                 {false, true, 1, 530, 1, 65, 1, 2, 1, 2, {1, 1, 1}}}) {
+    const Inputs in(c, DType::F32, false);
+    expect_close(c, DType::F32, c.run(in.x, in.kernel), c.exact(in.x.to_doubles(), in.kernel.to_doubles()));
+    if (HasFatalFailure()) return;
+  }
 }
 
 // Groups of one channel: planes in several tiles, several planes in a block, windows that do not fit in one.

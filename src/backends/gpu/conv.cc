@@ -23,14 +23,18 @@ KernelTable conv_kernels(kConvKernels * 2, [](size_t i) -> KernelTable::Name {
   return {join_text(i / kConvKernels == 0 ? "conv_" : "conv_direct_", kConvNames[i % kConvKernels]), "conv"};
 });
 // Floats gathered by tables of terms: plain, and f16 and bf16 on matrix units.
-constexpr GemmTile kFloatTiles[] = {kConvFew, kConvSome, kGemmLarge};
-KernelTable float_kernels(3, [](size_t i) -> KernelTable::Name {
-  constexpr const char* kNames[] = {"few", "some", "many"};
-  return {join_text("conv_float_", kNames[i]), "conv"};
+struct FloatTile {
+  GemmTile tile;
+  double speed;  // of its products, as an H200 has it
+};
+constexpr FloatTile kFloatTiles[] = {{kConvFew, 0.9}, {kConvSome, 1}, {kConvMany, 1.05}, {kGemmSmall, 0.85}};
+constexpr size_t kNarrow = 4;  // narrower floats in tiles of kConvSome
+KernelTable float_kernels(5, [](size_t i) -> KernelTable::Name {
+  constexpr const char* kNames[] = {"f32_few", "f32_some", "f32_many", "f32_small", "narrow"};
+  return {join_text("conv_", kNames[i]), "conv"};
 });
-KernelTable mma_kernels(4, [](size_t i) -> KernelTable::Name {
-  constexpr const char* kNames[] = {"f16_flat", "f16_tall", "bf16_flat", "bf16_tall"};
-  return {join_text("conv_mma_", kNames[i]), "conv"};
+KernelTable mma_kernels(2, [](size_t i) -> KernelTable::Name {
+  return {i == 0 ? "conv_mma_f16" : "conv_mma_bf16", "conv"};
 });
 KernelTable plane_kernels(kConvKernels, [](size_t i) -> KernelTable::Name {
   return {join_text("conv_planes_", kConvNames[i]), "conv"};
@@ -69,10 +73,16 @@ struct Sum {
   const std::byte* x;
   std::byte* y;
   const Storage* kernel;
-  int64_t w;  // where the kernel begins in its storage
+  int64_t w;      // where the kernel begins in its storage
+  bool w_filled;  // with zeros behind its rows up to packs of 8
   int64_t x_image, x_group, x_channel, x_row, x_column;
   int64_t w_group, w_out, w_in, w_row, w_column;
   int64_t y_image, y_group, y_channel, y_row, y_column;
+
+  // As ConvArgs has it: a batch of such sums.
+  ConvClassAxis class_down{1, 1, 0, 0, 0, 0}, class_across{1, 1, 0, 0, 0, 0};
+  std::optional<ConvInside> classes_inside;  // of all of them
+  int64_t classes() const { return int64_t{class_down.count} * class_across.count; }
 
   const std::byte* w_data() const { return at(kernel->data(), w, dtype); }
 };
@@ -125,12 +135,14 @@ bool has_dense_rows(const Sum& s, bool aligned) {
   const int64_t columns = s.across.taps, taps = s.down.taps * columns;
   const auto is = [](int64_t size, bool as_wanted) { return size == 1 || as_wanted; };
   return is(columns, s.w_column == 1) && is(s.down.taps, s.w_row == columns) && is(s.c_in, s.w_in == taps) &&
-         (!aligned || (is(s.c_out, s.w_out % 8 == 0) && is(s.groups, s.w_group % 8 == 0) &&
-                       reinterpret_cast<uintptr_t>(s.w_data()) % 16 == 0));
+         (!aligned ||
+          ((s.w_filled || s.c_in * taps % 8 == 0) && is(s.c_out, s.w_out % 8 == 0) &&
+           is(s.groups, s.w_group % 8 == 0) && reinterpret_cast<uintptr_t>(s.w_data()) % 16 == 0));
 }
 
-// Lays a kernel out so, each `parts` of whose tap rows and columns are apart: [row part, column part, group,
-// output, input, row, column]. Its strides become those of one part.
+// Lays a kernel out so, rows filled up with zeros to packs of 8, each `parts` of whose tap rows and columns
+// are apart: [row part, column part, group, output, input, row, column]. Its strides become those of one
+// part.
 detail::Ref<Storage> make_dense_rows(Backend& backend, Sum& s, int64_t row_parts, int64_t row_part,
                                      int64_t column_parts, int64_t column_part) {
   const int64_t columns = s.across.taps, taps = s.down.taps * columns;
@@ -141,9 +153,12 @@ detail::Ref<Storage> make_dense_rows(Backend& backend, Sum& s, int64_t row_parts
   detail::Ref<Storage> storage =
       backend.allocate(dtype_bytes(s.dtype, static_cast<size_t>(row_parts * column_parts * part)));
   const Layout from_layout(shape, from, s.w), to_layout(shape, to, 0);
+  const Layout whole(Shape({row_parts * column_parts * part}));
+  if (row != s.c_in * taps) backend.fill({storage.get(), &whole, s.dtype}, Scalar(0).to(s.dtype, "conv"));
   backend.copy({s.kernel, &from_layout, s.dtype}, {storage.get(), &to_layout, s.dtype});
   s.kernel = storage.get();
   s.w = 0;
+  s.w_filled = true;
   s.w_group = to[2];
   s.w_out = to[3];
   s.w_in = to[4];
@@ -180,6 +195,8 @@ ConvArgs arguments_of(const Sum& s) {
   arguments.tap_columns = divisor_of(static_cast<uint32_t>(s.across.taps));
   arguments.outputs = divisor_of(static_cast<uint32_t>(s.down.out * s.across.out));
   arguments.output_columns = divisor_of(static_cast<uint32_t>(s.across.out));
+  arguments.class_down = s.class_down;
+  arguments.class_across = s.class_across;
   return arguments;
 }
 
@@ -207,7 +224,8 @@ bool by_planes(Gpu& gpu, const Sum& s) {
   const int64_t window_room = kConvWindow / bytes, weight_room = kConvPlaneWeights / bytes;
   if (s.c_in != 1 || s.c_out > kConvDirect || s.c_out * taps > weight_room ||
       std::min({s.x_image, s.x_group, s.x_row, s.x_column}) < 0 ||
-      (s.down.in - 1) * s.x_row + (s.across.in - 1) * s.x_column > kMostPosition)
+      (s.down.in - 1) * s.x_row + (s.across.in - 1) * s.x_column > kMostPosition ||
+      s.down.out * s.y_row + s.across.out * s.y_column > kMostPosition)
     return false;
   const bool line = s.down.out == 1;  // outputs of a thread lie apart across
   const int64_t down_each = line ? 1 : kConvPlaneOutputs, across_each = line ? kConvPlaneOutputs : 1;
@@ -230,7 +248,7 @@ bool by_planes(Gpu& gpu, const Sum& s) {
   arguments.rows = static_cast<uint32_t>(rows);
   arguments.columns = static_cast<uint32_t>(columns);
   arguments.out_rows = static_cast<uint32_t>(s.down.out);
-  arguments.window = divisor_of(static_cast<uint32_t>(window));
+  arguments.window_rows = divisor_of(static_cast<uint32_t>(window / pitch));
   arguments.pitch = divisor_of(static_cast<uint32_t>(pitch));
   const int32_t down_back = std::min((arguments.conv.down.taps - 1) * arguments.conv.down.tap_step, 0);
   const int32_t across_back = std::min((arguments.conv.across.taps - 1) * arguments.conv.across.tap_step, 0);
@@ -242,12 +260,20 @@ bool by_planes(Gpu& gpu, const Sum& s) {
   arguments.item_rows = static_cast<uint32_t>(down_each);
   arguments.next_row = line ? 0 : 1;
   arguments.next_column = line ? static_cast<uint32_t>(columns / across_each) : 0;
+  arguments.slides = !line && s.down.taps == 3 && s.across.taps == 3 && arguments.conv.across.tap_step == 1 &&
+                             arguments.conv.down.tap_step == arguments.conv.down.step
+                         ? 1
+                         : 0;
   // Small planes share a block.
-  arguments.each = tiles > 1 ? 1
-                             : static_cast<uint32_t>(std::max<int64_t>(
-                                   std::min({kGemmThreads / items, window_room / window,
-                                             weight_room / (s.c_out * taps), int64_t{kConvMostPlanes}}),
-                                   1));
+  const bool near = (s.batch - 1) * s.x_image + (s.groups - 1) * s.x_group + (s.down.in - 1) * s.x_row +
+                        (s.across.in - 1) * s.x_column <=
+                    kMostPosition;
+  arguments.each = tiles > 1 || !near
+                       ? 1
+                       : static_cast<uint32_t>(std::max<int64_t>(
+                             std::min({kGemmThreads / items, window_room / window,
+                                       weight_room / (s.c_out * taps), int64_t{kConvMostPlanes}}),
+                             1));
   const int64_t outputs = s.down.out * s.across.out;
   const int64_t most = kMostOutputs / (outputs * s.groups * s.c_out);  // images of a launch
   for (int64_t image = 0; image < s.batch; image += most) {
@@ -260,24 +286,35 @@ bool by_planes(Gpu& gpu, const Sum& s) {
   return true;
 }
 
-// Whether large tiles keep a GPU busy, the last ones too.
-bool fills_well(const Gpu& gpu, const Sum& s) {
+// The tile that would take the least time if a multiprocessor made one product after the other. Bits do not
+// depend on it.
+size_t float_tile(const Gpu& gpu, const Sum& s) {
   const int64_t columns = s.batch * s.down.out * s.across.out;
-  return s.c_out > kConvSome.rows &&
-         ceil_div(s.c_out, kGemmLarge.rows) * ceil_div(columns, kGemmLarge.columns) * s.groups >=
-             4 * int64_t{gpu.properties().units};
+  size_t best = 0;
+  double least = 0;
+  for (size_t i = 0; i < std::size(kFloatTiles); ++i) {
+    const GemmTile& tile = kFloatTiles[i].tile;
+    const int64_t blocks =
+        ceil_div(s.c_out, tile.rows) * ceil_div(columns, tile.columns) * s.groups * s.classes();
+    const int64_t rounds = ceil_div(blocks, int64_t{gpu.properties().units});
+    const double time = static_cast<double>(rounds * tile.rows * tile.columns) / kFloatTiles[i].speed;
+    if (i > 0 && time >= least) continue;
+    best = i;
+    least = time;
+  }
+  return best;
 }
 
 void launch_sum(Gpu& gpu, Backend& backend, Sum s) {
-  if (as_product(gpu, backend, s)) return;
+  if (s.classes() == 1 && as_product(gpu, backend, s)) return;
   const int64_t outputs = s.down.out * s.across.out;
   const int64_t terms = s.c_in * s.down.taps * s.across.taps;
-  if (std::max(outputs * s.groups * s.c_out, terms) > kMostOutputs ||
+  if (std::max(outputs * s.groups * s.c_out * s.classes(), terms) > kMostOutputs ||
       std::max(s.down.reach(), s.across.reach()) > kMostPosition)
     fail(ErrorKind::TooLarge, "conv", "an image of ", s.c_in, " by ", s.down.in, " by ", s.across.in, " for ",
          s.groups * s.c_out, " channels of ", s.down.out, " by ", s.across.out);
   if (by_planes(gpu, s)) return;
-  const std::optional<ConvInside> inside = gathers(s);
+  const std::optional<ConvInside> inside = s.classes_inside ? s.classes_inside : gathers(s);
   const bool units = on_matrix_units(gpu, s.dtype);
   detail::Ref<Storage> copy;
   if (inside && terms > 0 && !has_dense_rows(s, units)) copy = make_dense_rows(backend, s, 1, 0, 1, 0);
@@ -287,20 +324,19 @@ void launch_sum(Gpu& gpu, Backend& backend, Sum s) {
   GemmTile tile = bytes_of(s.dtype) == 8 ? kGemmWide : kGemmSmall;
   const Kernel* kernel = nullptr;
   if (inside && units) {
-    const bool tall = s.c_out > kConvFlat.rows;
-    tile = tall ? kConvTall : kConvFlat;
+    tile = kConvMma;
     arguments.inside = *inside;
     arguments.packs = stores_packs(s) ? 1 : 0;
-    kernel = &mma_kernels.get(gpu, (s.dtype == DType::F16 ? 0 : 2) + (tall ? 1 : 0));
+    kernel = &mma_kernels.get(gpu, s.dtype == DType::F16 ? 0 : 1);
   } else if (inside) {
-    const size_t size = s.c_out <= kConvFew.rows ? 0 : fills_well(gpu, s) ? 2 : 1;
-    tile = kFloatTiles[size];
+    const size_t size = s.dtype == DType::F32 ? float_tile(gpu, s) : kNarrow;
+    tile = size == kNarrow ? kConvSome : kFloatTiles[size].tile;
     arguments.inside = *inside;
     kernel = &float_kernels.get(gpu, size);
   } else {
     kernel = &conv_kernels.get(gpu, direct ? kConvKernels + kind : kind);
   }
-  const int64_t most = kMostOutputs / (outputs * s.groups * s.c_out);  // images of a launch
+  const int64_t most = kMostOutputs / (outputs * s.groups * s.c_out * s.classes());  // images of a launch
   for (int64_t image = 0; image < s.batch; image += most) {
     const int64_t images = std::min(most, s.batch - image);
     arguments.n = static_cast<uint32_t>(images * outputs);
@@ -312,10 +348,16 @@ void launch_sum(Gpu& gpu, Backend& backend, Sum s) {
       blocks = blocks_for(s.groups * s.c_out * arguments.n, kGemmThreads);
     } else {
       arguments.grid = gemm_grid(s.c_out, arguments.n, tile);
-      blocks = static_cast<uint32_t>(tiles_of(arguments.grid) * s.groups);
+      blocks = static_cast<uint32_t>(tiles_of(arguments.grid) * s.groups * s.classes());
     }
     gpu.launch(*kernel, {{blocks, 1, 1}, kGemmThreads, 0}, arguments);
   }
+}
+
+// No place of a tap in the padded result is further.
+int64_t furthest(const ConvShape& s) {
+  return std::max(s.h_k * s.h_dilation + s.h_padding + s.h_stride,
+                  s.w_k * s.w_dilation + s.w_padding + s.w_stride);
 }
 
 Sum sum_of(const ConvShape& s, const Operand& x, const Operand& kernel, const Target& out) {
@@ -389,6 +431,39 @@ void GpuBackend::conv_transpose(const ConvShape& s, const Operand& x, const Oper
       copy = make_dense_rows(*this, sum, rows_apart, next_row, columns_apart, next_column);
       next_column = sum.groups * sum.w_group;
       next_row = columns_apart * next_column;
+    }
+  }
+  if (copy) {
+    std::optional<ConvInside> inside = ConvInside::All;
+    for (const TapClass<Axis>& y : rows) {
+      for (const TapClass<Axis>& c : columns) {
+        Sum part = sum;
+        part.down = y.axis;
+        part.across = c.axis;
+        const std::optional<ConvInside> of_part = gathers(part);
+        const bool alike = y.axis.out == rows[0].axis.out && c.axis.out == columns[0].axis.out;
+        inside = inside && of_part && alike ? std::optional(std::max(*inside, *of_part)) : std::nullopt;
+      }
+    }
+    const bool all = std::ssize(rows) == rows_apart && std::ssize(columns) == columns_apart;
+    const bool pointwise = sum.down.taps == 1 && sum.across.taps == 1;  // may be plain products
+    if (inside && all && !pointwise && furthest(s) <= kMostPosition) {
+      const auto axis = [](int64_t count, int64_t stride, int64_t padding, int64_t dilation, int64_t next,
+                           int64_t y) {
+        return ConvClassAxis{static_cast<int32_t>(count),
+                             static_cast<int32_t>(stride),
+                             static_cast<int32_t>(padding),
+                             static_cast<int32_t>(dilation),
+                             next,
+                             y};
+      };
+      sum.classes_inside = inside;
+      sum.class_down = axis(rows_apart, s.h_stride, s.h_padding, s.h_dilation, next_row, s.w_out);
+      sum.class_across = axis(columns_apart, s.w_stride, s.w_padding, s.w_dilation, next_column, 1);
+      sum.down.origin = sum.across.origin = 0;
+      sum.y_row = s.h_stride * s.w_out;
+      sum.y_column = s.w_stride;
+      return launch_sum(gpu_, *this, sum);
     }
   }
   for (const TapClass<Axis>& y : rows) {

@@ -3,7 +3,8 @@
 // bf16 into f32. Both operands lie in shared memory as lanes (rows of a, columns of b) of 32 dense elements.
 // Which k a thread holds does not matter as long as it is the same for a and b, so every family reads whole
 // packs of 16 bytes.
-//   Fragment  a thread's share of 16 lanes;  Sums  of the 16 x 16 results
+//   Fragment  a thread's share of 16 lanes: load() for rows of a, load_columns() for columns of b
+//   kSums     its share of the 16 x 16 results
 //   row(i), column(i)   where number i of a thread's sums belongs
 #pragma once
 
@@ -29,6 +30,17 @@ BW_DEVICE To cast_bits(const From& from) {
   return to;
 }
 
+/// Two 16-bit elements, each in a word of its own, as one word.
+BW_DEVICE uint32_t pack_halves(uint32_t low, uint32_t high) {
+#if BW_NVIDIA
+  uint32_t word;
+  asm("prmt.b32 %0, %1, %2, 0x5410;" : "=r"(word) : "r"(low), "r"(high));
+  return word;
+#else
+  return low | high << 16;
+#endif
+}
+
 #if defined(__gfx90a__) || defined(__gfx940__) || defined(__gfx941__) || defined(__gfx942__) || \
     defined(__gfx950__)
 // MFMA 16x16x16: lane l holds row l % 16 and four k; sum i is row 4 (l / 16) + i.
@@ -44,6 +56,9 @@ struct Mma {
 
   BW_DEVICE_MEMBER static Fragment load(const MmaPack* tile, uint32_t first) {
     return {tile[mma_place(first + lane() % 16, lane() / 16)]};
+  }
+  BW_DEVICE_MEMBER static Fragment load_columns(const MmaPack* tile, uint32_t first) {
+    return load(tile, first);
   }
   BW_DEVICE_MEMBER static void multiply(const Fragment& a, const Fragment& b, float (&sums)[kSums]) {
     auto c = cast_bits<Float4>(sums);
@@ -87,6 +102,9 @@ struct Mma {
     for (uint32_t p = 0; p < 4; ++p) f.pack[p] = tile[mma_place(first + lane() % 16, p)];
     return f;
   }
+  BW_DEVICE_MEMBER static Fragment load_columns(const MmaPack* tile, uint32_t first) {
+    return load(tile, first);
+  }
   BW_DEVICE_MEMBER static void multiply(const Fragment& a, const Fragment& b, float (&sums)[kSums]) {
     auto c = cast_bits<Float8>(sums);
 #pragma unroll
@@ -122,6 +140,9 @@ struct Mma {
     for (uint32_t s = 0; s < 2; ++s) f.pack[s] = tile[mma_place(first + lane() % 16, 2 * s + lane() / 16)];
     return f;
   }
+  BW_DEVICE_MEMBER static Fragment load_columns(const MmaPack* tile, uint32_t first) {
+    return load(tile, first);
+  }
   BW_DEVICE_MEMBER static void multiply(const Fragment& a, const Fragment& b, float (&sums)[kSums]) {
     auto c = cast_bits<Float8>(sums);
 #pragma unroll
@@ -141,17 +162,32 @@ struct Mma {
 };
 
 #elif BW_NVIDIA
-// mma.sync m16n8k16: lane l holds rows l / 4 and l / 4 + 8 and, of every step, four k; two of them make 16
-// columns.
+// mma.sync m16n8k16, two of which make 16 columns: lane l holds, of every 16 steps of k, words of two steps
+// from rows l / 4 and l / 4 + 8, of steps 2 (l % 4) and 8 further.
 template <class T>
 struct Mma {
   static constexpr int kSums = 8;
   struct Fragment {
-    MmaPack pack[2];
+    MmaPack pack[2];  // for each 16 steps: by rows and then steps, or by steps and then columns
   };
+  /// ldmatrix: four 8 x 8 matrices, of which lane l gives the address of row l % 8 of number l / 8.
+  BW_DEVICE_MEMBER static MmaPack load_matrices(const MmaPack* row) {
+    MmaPack to;
+    const auto at = static_cast<uint32_t>(
+        reinterpret_cast<uintptr_t>((__attribute__((address_space(3))) const void*)row));
+    asm volatile("ldmatrix.sync.aligned.m8n8.x4.shared.b16 {%0, %1, %2, %3}, [%4];"
+                 : "=r"(to.v[0]), "=r"(to.v[1]), "=r"(to.v[2]), "=r"(to.v[3])
+                 : "r"(at)
+                 : "memory");
+    return to;
+  }
   BW_DEVICE_MEMBER static Fragment load(const MmaPack* tile, uint32_t first) {
-    const uint32_t at = first + lane() / 4;
-    return {{tile[mma_place(at, lane() % 4)], tile[mma_place(at + 8, lane() % 4)]}};
+    const uint32_t at = first + lane() % 16, half = lane() / 16;
+    return {{load_matrices(tile + mma_place(at, half)), load_matrices(tile + mma_place(at, 2 + half))}};
+  }
+  BW_DEVICE_MEMBER static Fragment load_columns(const MmaPack* tile, uint32_t first) {
+    const uint32_t at = first + lane() % 8 + lane() / 16 * 8, half = lane() / 8 % 2;
+    return {{load_matrices(tile + mma_place(at, half)), load_matrices(tile + mma_place(at, 2 + half))}};
   }
   BW_DEVICE_MEMBER static void multiply(const Fragment& a, const Fragment& b, float (&sums)[kSums]) {
 #pragma unroll
@@ -159,9 +195,8 @@ struct Mma {
 #pragma unroll
       for (int half = 0; half < 2; ++half) {
         float* c = sums + half * 4;
-        const uint32_t a0 = a.pack[0].v[2 * s], a1 = a.pack[1].v[2 * s], a2 = a.pack[0].v[2 * s + 1],
-                       a3 = a.pack[1].v[2 * s + 1], b0 = b.pack[half].v[2 * s],
-                       b1 = b.pack[half].v[2 * s + 1];
+        const uint32_t a0 = a.pack[s].v[0], a1 = a.pack[s].v[1], a2 = a.pack[s].v[2], a3 = a.pack[s].v[3],
+                       b0 = b.pack[s].v[2 * half], b1 = b.pack[s].v[2 * half + 1];
         if constexpr (m::Same<T, f16>::kIs) {
           asm("mma.sync.aligned.m16n8k16.row.col.f32.f16.f16.f32 {%0, %1, %2, %3}, {%4, %5, %6, %7}, {%8, "
               "%9}, "
@@ -192,6 +227,9 @@ struct Mma {
     uint32_t first;
   };
   BW_DEVICE_MEMBER static Fragment load(const MmaPack* tile, uint32_t first) { return {tile, first}; }
+  BW_DEVICE_MEMBER static Fragment load_columns(const MmaPack* tile, uint32_t first) {
+    return load(tile, first);
+  }
   BW_DEVICE_MEMBER static void multiply(const Fragment& a, const Fragment& b, float (&sums)[kSums]) {
 #pragma unroll 1
     for (uint32_t p = 0; p < 4; ++p) {
