@@ -15,8 +15,8 @@ step_about() {
     asan-test) echo "these tests under the sanitizers, leaks included" ;;
     full-packages) echo "the packages that the full run needs" ;;
     tidy) echo "clang-tidy on every source" ;;
-    isa-base) echo "the tests with plain x86-64 loops" ;;
-    isa-v3) echo "the tests with AVX2 loops" ;;
+    isa-base) echo "the tests with plain x86-64 loops, the software GPU's too" ;;
+    isa-v3) echo "the tests with AVX2 loops, the software GPU's too" ;;
     asan-full) echo "the model and emulator tests under the sanitizers" ;;
     hip) echo "HIP programs and kernels built by the distribution's hipcc and hiprtc, on the software AMD GPU" ;;
     device-full) echo "the long tests on every chip of the software AMD GPU" ;;
@@ -65,8 +65,8 @@ step_tsan_test() {
 }
 
 step_tidy() { need_packages tidy; configure_preset release; python3 tools/lint_tidy.py --all --jobs "$(jobs_here)"; }
-step_isa_base() { BEESWAX_CPU_ISA=base ctest_preset release isa-base -L 'unit|backend|model'; }
-step_isa_v3() { BEESWAX_CPU_ISA=v3 ctest_preset release isa-v3 -L 'unit|backend|model'; }
+step_isa_base() { BEESWAX_CPU_ISA=base BEESWAX_EMU_ISA=base ctest_preset release isa-base -L 'unit|backend|model|emu'; }
+step_isa_v3() { BEESWAX_CPU_ISA=v3 BEESWAX_EMU_ISA=v3 ctest_preset release isa-v3 -L 'unit|backend|model|emu'; }
 step_exhaustive() {
   build_preset release math_bounds_test
   python3 tools/math_bounds.py

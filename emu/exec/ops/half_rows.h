@@ -12,17 +12,22 @@ namespace emu::exec {
 namespace EMU_ISA {
 namespace {
 
-/// The half nearest to f by the usual rounding; NaNs keep their sign and upper bits and become quiet.
+/// f rounded to a half as the host's mode says; NaNs keep their sign and upper bits and become quiet.
 [[gnu::always_inline]] inline uint32_t half_bits(float f) {
   const uint32_t x = std::bit_cast<uint32_t>(f), sign = x >> 16 & 0x8000, magnitude = x & 0x7fffffff;
   if (magnitude > 0x7f800000) return sign | 0x7e00 | (magnitude >> 13 & 0x3ff);
-  if (magnitude >= 0x477ff000) return sign | 0x7c00;  // 65520 and more
-  if (magnitude < 0x38800000) {                       // below 2^-14: units of 2^-24
-    const float shifted = std::bit_cast<float>(magnitude) + 0.5f;
-    return sign | (std::bit_cast<uint32_t>(shifted) - 0x3f000000);
-  }
-  const uint32_t odd = magnitude >> 13 & 1;
-  return sign | ((magnitude - 0x38000000 + 0xfff + odd) >> 13);
+  if (magnitude == 0x7f800000) return sign | 0x7c00;
+  // Added to a number of its sign that is 2^13 times as large (or to that of the least normal half), f loses
+  // what a half has no room for.
+  uint32_t exponent = magnitude & 0x7f800000;
+  exponent = exponent < 0x38800000 ? 0x38800000 : exponent > 0x47000000 ? 0x47000000 : exponent;
+  const float large = std::bit_cast<float>((x & 0x80000000) | (exponent + 0x06800000));
+  const float rounded = (f + large) - large;
+  const uint32_t r = std::bit_cast<uint32_t>(rounded) & 0x7fffffff;
+  if (r >= 0x47800000)  // 65536 and more: infinity or the largest half, as it is with floats
+    return sign | ((std::bit_cast<uint32_t>(f * 3e38f) & 0x7fffffff) == 0x7f800000 ? 0x7c00 : 0x7bff);
+  if (r < 0x38800000) return sign | uint32_t(int32_t(std::bit_cast<float>(r) * 16777216.0f));
+  return sign | ((r - 0x38000000) >> 13);
 }
 [[gnu::always_inline]] inline float half_value(uint32_t h) {
   const uint32_t sign = (h & 0x8000) << 16, magnitude = h & 0x7fff;
@@ -35,7 +40,7 @@ namespace {
   return std::bit_cast<float>(std::bit_cast<uint32_t>(exact) | sign);
 }
 
-/// f rounded to a half as the host's mode says (to nearest where it lacks the instruction).
+/// f rounded to a half as the host's mode says.
 [[gnu::always_inline]] inline float rounded_half(float f) {
 #if defined(__F16C__)
   return _cvtsh_ss(_cvtss_sh(f, 4));

@@ -76,8 +76,15 @@ EMU_FN T make_nan() {
 
 EMU_FN float fused(float a, float b, float c) { return __builtin_fmaf(a, b, c); }
 EMU_FN double fused(double a, double b, double c) { return __builtin_fma(a, b, c); }
-EMU_FN float floor_of(float x) { return __builtin_floorf(x); }
-EMU_FN double floor_of(double x) { return __builtin_floor(x); }
+// (Without an instruction for it compilers subtract, which makes 0 a -0 where the host rounds down.)
+EMU_FN float floor_of(float x) {
+  const float r = __builtin_floorf(x);
+  return r == 0 ? __builtin_copysignf(r, x) : r;
+}
+EMU_FN double floor_of(double x) {
+  const double r = __builtin_floor(x);
+  return r == 0 ? __builtin_copysign(r, x) : r;
+}
 
 // v_min and v_max: a NaN gives way to a number, -0 < +0; with the IEEE bit a signaling NaN comes back quiet.
 template <class T>

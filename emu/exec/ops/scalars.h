@@ -14,6 +14,10 @@ struct SccBit {
 template <>
 inline constexpr Type kType<SccBit> = Type::Scc;
 
+/// A denormal half as a zero of its sign, where MODE does not keep it.
+EMU_FN uint32_t kept_half(uint32_t bits, uint32_t kept) {
+  return kept || (bits & 0x7c00) != 0 ? bits : bits & 0x8000;
+}
 EMU_FN uint64_t scalar_bits(const Wave& w, const Source& s, bool wide) {
   if (s.place == Place::Constant) return s.value;
   return uint64_t(w.s[s.reg]) | (wide ? uint64_t(w.s[s.reg + 1]) << 32 : 0);
@@ -24,7 +28,7 @@ EMU_FN T scalar_value(const Wave& w, const Source& s) {
   if constexpr (std::is_same_v<T, SccBit>)
     return {w.s[kScc] != 0};
   else if constexpr (std::is_same_v<T, Half>)
-    return {half_value(uint32_t(bits) & 0xffff)};
+    return {half_value(kept_half(uint32_t(bits) & 0xffff, w.mode & 0x40))};
   else if constexpr (sizeof(T) == 8)
     return std::bit_cast<T>(bits);
   else if constexpr (sizeof(T) == 4)
@@ -46,7 +50,10 @@ struct ScalarFunction<F, R (*)(A...)> {
   template <size_t... I>
   EMU_FN const Op* call(Wave& w, const Op* op, std::index_sequence<I...>) {
     constexpr bool kFloating = kIsFloating<T> || (kIsFloating<A> || ...);
-    const std::conditional_t<kFloating, FpScope<false>, NoScope> scope(w);
+    // As with vectors: halves follow the fields of f64 and f16.
+    constexpr bool kHalf =
+        std::is_same_v<T, Half> || (std::is_same_v<T, bool> && (std::is_same_v<A, Half> || ...));
+    const std::conditional_t<kFloating, FpScope<kHalf>, NoScope> scope(w);
     const R result = F(scalar_value<A>(w, op->src[I])...);
     if constexpr (std::is_same_v<R, bool>) {
       w.s[kScc] = result;
@@ -57,7 +64,7 @@ struct ScalarFunction<F, R (*)(A...)> {
       else
         value = result;
       if constexpr (std::is_same_v<T, Half>)
-        write_scalar(w, op->dst, half_bits(value.f));
+        write_scalar(w, op->dst, kept_half(half_bits(value.f), w.mode & 0x80));
       else if constexpr (sizeof(T) == 8)
         write_scalar(w, op->dst, std::bit_cast<uint64_t>(value));
       else

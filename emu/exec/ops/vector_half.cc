@@ -30,7 +30,7 @@ EMU_FN Half med3_half(uint16_t a, uint16_t b, uint16_t c, Mode m) {
 }
 
 EMU_FN Half fract_half(Half x) {
-  const float r = x.f - __builtin_floorf(x.f), below = 0.99951171875f;
+  const float r = x.f - floor_of(x.f), below = 0.99951171875f;
   return {r > below ? below : r};
 }
 EMU_FN int16_t frexp_exponent_half(Half x) {
@@ -105,7 +105,7 @@ constexpr Row kRows[] = {
     TRIPLE("v_maximum3_f16", half_nan_wins<true>(half_nan_wins<true>(a, b), c)),
     TRIPLE("v_maximumminimum_f16", half_nan_wins<false>(half_nan_wins<true>(a, b), c)),
     TRIPLE("v_minimummaximum_f16", half_nan_wins<true>(half_nan_wins<false>(a, b), c)),
-    valu<[](Half a) { return Half{__builtin_floorf(a.f)}; }>("v_floor_f16", kZeroHigh9),
+    valu<[](Half a) { return Half{floor_of(a.f)}; }>("v_floor_f16", kZeroHigh9),
     valu<[](Half a) { return Half{__builtin_ceilf(a.f)}; }>("v_ceil_f16", kZeroHigh9),
     valu<[](Half a) { return Half{__builtin_truncf(a.f)}; }>("v_trunc_f16", kZeroHigh9),
     valu<[](Half a) { return Half{__builtin_roundevenf(a.f)}; }>("v_rndne_f16", kZeroHigh9),

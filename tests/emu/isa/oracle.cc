@@ -244,7 +244,7 @@ std::vector<Case> with_modifiers(const Case& plain, const Target& target) {
   };
   const bool vector = in.family.starts_with("VOP");
   // Dot products and conversions to normalized integers: the text does not say what of MODE they follow.
-  const bool rounds = floats && vector && in.base.find("DOT") == std::string::npos &&
+  const bool rounds = floats && (vector || is_scalar(in)) && in.base.find("DOT") == std::string::npos &&
                       in.base.find("NORM") == std::string::npos;
   if (rounds)
     for (const Rounding rounding : {Rounding::TowardZero, Rounding::Up, Rounding::Down}) {
