@@ -51,16 +51,23 @@ const LineAccess* rival(const RaceLine& line, const LineAccess& now, bool writes
 }
 
 /// Notes the access. It stands for what came before it on the same bytes, but for accesses that nothing
-/// orders with it: a third one may race with those alone.
-void note(LineAccess* places, uint32_t& count, uint32_t room, const LineAccess& now, bool beside) {
+/// orders with it: a third one may race with those alone. beside: keeps those of other waves of the group;
+/// others: so many of other groups, the oldest come first.
+void note(LineAccess* places, uint32_t& count, uint32_t room, const LineAccess& now, bool beside,
+          uint32_t others) {
   bool merged = false;
-  uint32_t kept = 0;
+  uint32_t kept = 0, too_many = 0;
+  if (others > 0)
+    for (uint32_t i = 0; i < count; ++i) too_many += places[i].group != now.group;
+  too_many = too_many > others ? too_many - others : 0;
   for (uint32_t i = 0; i < count; ++i) {
     LineAccess& place = places[i];
+    const bool other = others > 0 && place.group != now.group;
     if (!merged && same_entry(place, now)) {
       place.bytes |= now.bytes;
       merged = true;
-    } else if (!beside || !side_by_side(place, now)) {
+    } else if (other ? too_many > 0 : !beside || !side_by_side(place, now)) {
+      too_many -= other;
       place.bytes &= ~now.bytes;
       if (place.bytes == 0) continue;
     }
@@ -78,9 +85,9 @@ void note(LineAccess* places, uint32_t& count, uint32_t room, const LineAccess& 
 }
 void note(RaceLine& line, const LineAccess& now, bool writes) {
   if (writes)
-    note(line.write, line.writers, RaceLine::kWriters, now, now.atomic);
+    note(line.write, line.writers, RaceLine::kWriters, now, now.atomic, 0);
   else
-    note(line.read, line.readers, RaceLine::kReaders, now, true);
+    note(line.read, line.readers, RaceLine::kReaders, now, true, RaceLine::kOthers);
 }
 
 [[noreturn]] void report(const Wave& w, const Op* op, int lane, uint64_t address, const LineAccess& before,

@@ -22,10 +22,11 @@ struct LineAccess {
   uint64_t bytes;  // a mask
 };
 
-/// What is known of 64 bytes that lie together: for each byte the last write, and the last read of each wave
-/// of a group since its last barrier, as far as there is room; who is forgotten is never accused.
+/// What is known of 64 bytes that lie together: for each byte the last write, the last reads of the waves of
+/// one group since its last barrier, and the last few of other groups, as far as there is room; who is
+/// forgotten is never accused.
 struct RaceLine {
-  static constexpr unsigned kBytes = 64, kWriters = 16, kReaders = 32;
+  static constexpr unsigned kBytes = 64, kWriters = 16, kReaders = 32, kOthers = 4;
   uint32_t writers, readers;
   LineAccess write[kWriters], read[kReaders];
 };

@@ -13,10 +13,11 @@ namespace {
 struct Access {
   uint32_t offset, bytes, wave, epoch;
   bool writes;
+  uint32_t group = 0;
 };
 bool race(const Access& a, const Access& b) {
-  return a.wave != b.wave && a.epoch == b.epoch && (a.writes || b.writes) && a.offset < b.offset + b.bytes &&
-         b.offset < a.offset + a.bytes;
+  return (a.group != b.group || (a.wave != b.wave && a.epoch == b.epoch)) && (a.writes || b.writes) &&
+         a.offset < b.offset + b.bytes && b.offset < a.offset + a.bytes;
 }
 
 /// Notes accesses of `table` until one is refused; its number, or the count of all.
@@ -27,6 +28,7 @@ size_t noted(Table& table, uint64_t base, const std::vector<Access>& all) {
   wave.group = &group;
   for (size_t i = 0; i < all.size(); ++i) {
     group.epoch = all[i].epoch;
+    group.linear = all[i].group;
     wave.id = all[i].wave;
     const uint64_t at = base + all[i].offset;
     if (!table.range(wave, static_cast<uint32_t>(at), all[i].bytes, all[i].writes)) return i;
@@ -100,6 +102,38 @@ TEST(Race, EveryReaderIsKnown) {
   // After a barrier it may.
   lds.reset(64);
   EXPECT_EQ(noted(lds, 0, {{8, 4, 0, 0, false}, {8, 4, 1, 0, false}, {8, 4, 1, 1, true}}), 3u);
+}
+
+// The same of two groups; no barrier orders them.
+TEST(Race, ReadersOfOtherGroups) {
+  RaceTable memory(3);
+  EXPECT_EQ(noted(memory, 4096, {{8, 4, 0, 0, false, 0}, {8, 4, 0, 0, false, 1}, {8, 4, 0, 1, true, 1}}), 2u);
+  // Of many groups the last ones are known.
+  RaceTable many(100);
+  std::vector<Access> all;
+  for (uint32_t group = 0; group < 99; ++group) all.push_back({0, 64, 0, 0, false, group});
+  all.push_back({8, 4, 0, 0, true, 98});
+  EXPECT_EQ(noted(many, 4096, all), 99u);
+  std::mt19937 random(3);
+  size_t whole = 0;
+  for (int round = 0; round < 300; ++round) {
+    std::vector<Access> some;
+    for (int i = 0; i < 8; ++i)
+      some.push_back({uint32_t(random() % 64), uint32_t(1 + random() % 70), uint32_t(random() % 2),
+                      uint32_t(i / 3), random() % 6 == 0, uint32_t(random() % 2)});
+    size_t first = 0;
+    const auto races = [&](size_t i) {
+      for (size_t before = 0; before < i; ++before)
+        if (race(some[before], some[i])) return true;
+      return false;
+    };
+    while (first < some.size() && !races(first)) ++first;
+    RaceTable table(2);
+    ASSERT_EQ(noted(table, 4096, some), first) << round;
+    whole += first == some.size();
+  }
+  EXPECT_GT(whole, 20u);
+  EXPECT_LT(whole, 280u);
 }
 
 // More waves than there is room for: who is forgotten is not accused, the others still are.
