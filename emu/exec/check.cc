@@ -150,7 +150,12 @@ void check_registers(Wave& w, const Op* op) {
       if ((on_vcc && !scalar_defined(w, kVcc, w.lanes / 32)) || (on_scc && !scalar_defined(w, kScc, 1)))
         raise(w, op, Fault::Kind::Uninitialized, -1, 0,
               "the branch depends on values that were never written");
-      if (op->dst_place == Place::Scalar) define_scalar(w, op->dst, 2, true);
+      if (op->dst_place != Place::Scalar) return;
+      // A fork reads the mask that stands where calls have their destination.
+      if (!(row->flags & kWritesExec)) return define_scalar(w, op->dst, 2, true);
+      if (!scalar_defined(w, op->dst, 2))
+        raise(w, op, Fault::Kind::Uninitialized, -1, 0,
+              "EXEC would depend on values that were never written");
       return;
     }
     case Form::Immediate:

@@ -48,9 +48,8 @@ const Op* barrier(Wave& w, const Op* op) {
   w.pc = op + 1;
   return nullptr;
 }
-/// gfx12: the barrier's number; M0 holds one in its lower bits. -1 is the work-group's, 0 is none; of the
-/// named ones AMD's tables describe neither how one is set up nor (S_BARRIER_WAIT: "reserved") how a wave
-/// waits.
+/// gfx12: the barrier's number; M0 holds one in its lower bits. -1 is the work-group's, 0 is none. Named ones
+/// come with gfx12.5.
 int32_t barrier_number(const Wave& w, const Op* op) {
   const Source& s = op->src[0];
   const uint32_t value = uint32_t(scalar_bits(w, s, false));
@@ -96,6 +95,37 @@ const Op* swap_pc(Wave& w, const Op* op) {
   const uint64_t to = scalar_bits(w, op->src[0], true);
   write_scalar(w, op->dst, next_address(w, op));
   return go_to(w, op, to);
+}
+// gfx9's forks: the lanes of a mask go to the target, the others on; the fewer go first. The others' EXEC and
+// address wait in four scalar registers, counted by MODE.CSP, until a join with less in it sends the wave
+// there.
+constexpr unsigned kForkShift = 29;
+EMU_FN const Op* fork(Wave& w, const Op* op, uint64_t mask, uint64_t target) {
+  const uint64_t exec = exec_of(w), pass = mask & exec, fail = ~mask & exec;
+  if (pass == exec) return go_to(w, op, target);
+  if (fail == exec) return op + 1;
+  const bool goes_on = __builtin_popcountll(fail) < __builtin_popcountll(pass);
+  const unsigned saved = 4 * (w.mode >> kForkShift);
+  write_scalar(w, saved, goes_on ? pass : fail);
+  write_scalar(w, saved + 2, goes_on ? target : next_address(w, op));
+  for (unsigned i = 0; i < 4 && w.checker != nullptr; ++i) w.scalar_initialized[saved + i] = ~uint32_t(0);
+  w.mode += 1u << kForkShift;
+  exec_of(w) = goes_on ? fail : pass;
+  return goes_on ? op + 1 : go_to(w, op, target);
+}
+const Op* fork_to_register(Wave& w, const Op* op) {
+  return fork(w, op, scalar_bits(w, op->src[0], true), scalar_bits(w, op->src[1], true));
+}
+const Op* fork_to_label(Wave& w, const Op* op) {
+  const uint64_t mask = uint64_t(w.s[op->dst]) | uint64_t(w.s[op->dst + 1]) << 32;
+  return fork(w, op, mask, next_address(w, op) + uint64_t(op->imm) - 4);
+}
+const Op* join(Wave& w, const Op* op) {
+  if (w.mode >> kForkShift == uint32_t(scalar_bits(w, op->src[0], false))) return op + 1;
+  w.mode -= 1u << kForkShift;
+  const unsigned saved = 4 * (w.mode >> kForkShift);
+  exec_of(w) = uint64_t(w.s[saved]) | uint64_t(w.s[saved + 1]) << 32;
+  return go_to(w, op, uint64_t(w.s[saved + 2]) | uint64_t(w.s[saved + 3]) << 32);
 }
 const Op* call(Wave& w, const Op* op) {
   write_scalar(w, op->dst, next_address(w, op));
@@ -155,6 +185,12 @@ constexpr Row to_scalar(const char* name, Handler run, Type dst, Type src = Type
   r.src[0] = src;
   return r;
 }
+constexpr Row two_sources(const char* name, Handler run) {
+  Row r = to_scalar(name, run, Type::None, Type::U64);
+  r.src[1] = Type::U64;
+  r.flags = kWritesExec;
+  return r;
+}
 constexpr Row wait(const char* name) { return row(name, nothing, Form::Immediate, Class::Wait); }
 constexpr Row ignored(const char* name) { return row(name, nothing, Form::Immediate, Class::Other); }
 
@@ -170,6 +206,9 @@ constexpr Row kRows[] = {
     to_scalar("s_setpc_b64", set_pc, Type::None, Type::U64),
     to_scalar("s_swappc_b64", swap_pc, Type::U64, Type::U64),
     row("s_call_b64", call, Form::Branch, Class::Branch),
+    two_sources("s_cbranch_g_fork", fork_to_register),
+    row("s_cbranch_i_fork", fork_to_label, Form::Branch, Class::Branch, kWritesExec),
+    to_scalar("s_cbranch_join", join, Type::None, Type::U32),
     row("s_endpgm", end_program, Form::Immediate, Class::Other),
     row("s_endpgm_saved", end_program, Form::Immediate, Class::Other),
     row("s_barrier", barrier, Form::Immediate, Class::Barrier),
