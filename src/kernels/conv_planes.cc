@@ -16,9 +16,78 @@ struct ConvPlaneShared {
   int64_t x[kConvMostPlanes], y[kConvMostPlanes];  // where planes begin
 };
 
+template <int bytes>
+struct UnsignedOfSize {
+  using Type = uint32_t;
+};
+template <>
+struct UnsignedOfSize<1> {
+  using Type = uint8_t;
+};
+template <>
+struct UnsignedOfSize<2> {
+  using Type = uint16_t;
+};
+template <>
+struct UnsignedOfSize<8> {
+  using Type = uint64_t;
+};
+template <int bytes>
+using UnsignedOf = typename UnsignedOfSize<bytes>::Type;
+
+/// What the outputs of a tile see, element after element; a plane's rows follow those of the one before.
+template <bool one, class E, class T>
+BW_DEVICE void fill_window(const ConvPlanesArgs& planes, E, uint32_t row0, uint32_t column0, uint32_t count,
+                           ConvPlaneShared<T>& shared) {
+  const ConvArgs& args = planes.conv;
+  const int32_t down0 = static_cast<int32_t>(row0) * args.down.step + planes.down_first;
+  const int32_t across0 = static_cast<int32_t>(column0) * args.across.step + planes.across_first;
+  // Unsigned, since places outside the image may wrap.
+  const auto x_row = static_cast<uint32_t>(args.x_row), x_column = static_cast<uint32_t>(args.x_column);
+  using Bits = UnsignedOf<sizeof(E)>;
+  const Bits* x = static_cast<const Bits*>(args.x) + (one ? shared.x[0] : 0);
+  const uint32_t pitch = planes.pitch.divisor, size = count * planes.window_rows.divisor * pitch;
+  const uint32_t rows_on = divide(kGemmThreads, planes.pitch), columns_on = kGemmThreads - rows_on * pitch;
+  const uint32_t wrap = x_row - pitch * x_column;
+  const uint32_t on = rows_on * x_row + columns_on * x_column;
+  uint32_t row = divide(thread(), planes.pitch), column = thread() - row * pitch;
+  uint32_t place =
+      (static_cast<uint32_t>(down0) + row) * x_row + (static_cast<uint32_t>(across0) + column) * x_column;
+#pragma unroll 1
+  for (uint32_t from = thread(); from < size; from += kGemmThreads * kAtOnce) {
+    Raw<T> raw[kAtOnce];
+#pragma unroll
+    for (uint32_t i = 0; i < kAtOnce; ++i) {
+      uint32_t in = row;
+      uint32_t at = place;
+      bool exists = true;
+      if constexpr (!one) {
+        const uint32_t plane = divide(row, planes.window_rows);
+        const uint32_t above = plane * planes.window_rows.divisor;
+        in -= above;
+        exists = plane < count;
+        at += static_cast<uint32_t>(shared.x[exists ? plane : 0]) - above * x_row;
+      }
+      const bool inside = exists && on_axis(args.down, down0 + static_cast<int32_t>(in)) &&
+                          on_axis(args.across, across0 + static_cast<int32_t>(column));
+      raw[i] = 0;
+      if (inside) raw[i] = x[static_cast<int32_t>(at)];
+      const bool next = column + columns_on >= pitch;
+      row += next ? rows_on + 1 : rows_on;
+      column += next ? columns_on - pitch : columns_on;
+      place += next ? on + wrap : on;
+    }
+#pragma unroll
+    for (uint32_t i = 0; i < kAtOnce; ++i)
+      if (from + i * kGemmThreads < size)
+        shared.window[from + i * kGemmThreads] = static_cast<T>(widen(from_bytes<E>(raw[i])));
+  }
+}
+
 /// Three by three taps and outputs below each other, an input row apart like the taps: each row is read once.
 template <class T>
-BW_DEVICE void slide(const T* line, int32_t next, const T* weights, T (&sums)[kConvPlaneOutputs]) {
+BW_DEVICE void slide(const T* window, int32_t line, int32_t next, const T* weights,
+                     T (&sums)[kConvPlaneOutputs]) {
   T w[9];
 #pragma unroll
   for (int i = 0; i < 9; ++i) w[i] = weights[i];
@@ -26,7 +95,7 @@ BW_DEVICE void slide(const T* line, int32_t next, const T* weights, T (&sums)[kC
   for (int i = 0; i < kConvPlaneOutputs + 2; ++i) {
     T x[3];
 #pragma unroll
-    for (int c = 0; c < 3; ++c) x[c] = line[c];
+    for (int c = 0; c < 3; ++c) x[c] = window[line + c];
     line += next;
 #pragma unroll
     for (int o = 0; o < kConvPlaneOutputs; ++o) {
@@ -60,7 +129,7 @@ BW_DEVICE void conv_planes(const ConvPlanesArgs& planes, ConvPlaneShared<T>& sha
   for (uint32_t i = thread(); i < weights; i += kGemmThreads) {
     const uint32_t lane = divide(i, args.taps);  // plane and output channel
     const ConvTap tap = conv_tap(args, i - lane * taps);
-    const uint32_t plane = lane / args.m;
+    const uint32_t plane = divide(lane, planes.channels);
     const uint32_t group = first + plane - divide(first + plane, planes.groups) * args.groups;
     const int64_t at = group * args.w_group + (lane - plane * args.m) * args.w_out + tap.row * args.w_row +
                        tap.column * args.w_column;
@@ -68,51 +137,16 @@ BW_DEVICE void conv_planes(const ConvPlanesArgs& planes, ConvPlaneShared<T>& sha
       shared.weights[i] = widen<T>(static_cast<const decltype(e)*>(args.w)[at], args.type);
     });
   }
-  const int32_t down0 = static_cast<int32_t>(row0) * args.down.step + planes.down_first;
-  const int32_t across0 = static_cast<int32_t>(column0) * args.across.step + planes.across_first;
-  const auto x_row = static_cast<int32_t>(args.x_row), x_column = static_cast<int32_t>(args.x_column);
-  // Elements of what the outputs see, one after the other; a plane's rows follow those of the one before.
-  const bool one = planes.each == 1;
-  const int64_t base = one ? shared.x[0] : 0;
-  const uint32_t pitch = planes.pitch.divisor, size = count * planes.window_rows.divisor * pitch;
-  const uint32_t rows_on = divide(kGemmThreads, planes.pitch), columns_on = kGemmThreads - rows_on * pitch;
-  uint32_t row = divide(thread(), planes.pitch), column = thread() - row * pitch;
-#pragma unroll 1
-  for (uint32_t from = thread(); from < size; from += kGemmThreads * kAtOnce) {
-    int32_t place[kAtOnce];  // below zero: not in the image
-#pragma unroll
-    for (uint32_t i = 0; i < kAtOnce; ++i) {
-      uint32_t in = row;
-      int32_t start = 0;
-      if (!one) {
-        const uint32_t plane = divide(row, planes.window_rows);
-        in -= plane * planes.window_rows.divisor;
-        start = static_cast<int32_t>(shared.x[plane < count ? plane : 0]);
-      }
-      const int32_t down = down0 + static_cast<int32_t>(in), across = across0 + static_cast<int32_t>(column);
-      const bool inside =
-          from + i * kGemmThreads < size && on_axis(args.down, down) && on_axis(args.across, across);
-      place[i] = inside ? start + down * x_row + across * x_column : -1;
-      row += rows_on;
-      column += columns_on;
-      if (column >= pitch) {
-        column -= pitch;
-        ++row;
-      }
+  with_element<T>(args.type, [&](auto element) __attribute__((always_inline)) {
+    if (planes.each == 1) {
+      fill_window<true>(planes, element, row0, column0, count, shared);
+    } else {
+      fill_window<false>(planes, element, row0, column0, count, shared);
     }
-    Raw<T> raw[kAtOnce];
-    with_size<T>(args.type, [&](auto e) __attribute__((always_inline)) {
-      const auto* x = static_cast<const decltype(e)*>(args.x) + base;
-#pragma unroll
-      for (uint32_t i = 0; i < kAtOnce; ++i) raw[i] = place[i] >= 0 ? x[place[i]] : e;
-    });
-#pragma unroll
-    for (uint32_t i = 0; i < kAtOnce; ++i)
-      if (from + i * kGemmThreads < size)
-        shared.window[from + i * kGemmThreads] = widen<T>(raw[i], args.type);
-  }
+  });
   barrier();
 
+  const uint32_t pitch = planes.pitch.divisor;
   const auto pitch_step = static_cast<int32_t>(pitch);
   const int32_t next = static_cast<int32_t>(planes.next_row) * args.down.step * pitch_step +
                        static_cast<int32_t>(planes.next_column) * args.across.step;
@@ -121,29 +155,29 @@ BW_DEVICE void conv_planes(const ConvPlanesArgs& planes, ConvPlaneShared<T>& sha
 #pragma unroll 1
   for (uint32_t item = thread(); item < lanes * planes.items.divisor; item += kGemmThreads) {
     const uint32_t lane = divide(item, planes.items);
-    const uint32_t channel = lane / count, plane = lane - channel * count;
+    const uint32_t plane = divide(lane, planes.channels), channel = lane - plane * args.m;
     const uint32_t in = item - lane * planes.items.divisor;
     const uint32_t item_row = divide(in, planes.item_columns);
     const uint32_t down = item_row * planes.item_rows, across = in - item_row * planes.item_columns.divisor;
-    const T* line = shared.window + plane * planes.window_rows.divisor * pitch + planes.first_tap +
-                    static_cast<int32_t>(down) * args.down.step * pitch_step +
-                    static_cast<int32_t>(across) * args.across.step;
-    const T* w = shared.weights + (plane * args.m + channel) * taps;
+    int32_t line = static_cast<int32_t>(plane * planes.window_rows.divisor * pitch) + planes.first_tap +
+                   static_cast<int32_t>(down) * args.down.step * pitch_step +
+                   static_cast<int32_t>(across) * args.across.step;
+    const T* w = shared.weights + lane * taps;
     T sums[kConvPlaneOutputs];
 #pragma unroll
     for (T& sum : sums) sum = T(0);
     if (planes.slides != 0) {
-      slide(line, next, w, sums);
+      slide(shared.window, line, next, w, sums);
     } else {
 #pragma unroll 1
       for (int32_t r = 0; r < args.down.taps; ++r) {
-        const T* from = line;
+        int32_t from = line;
 #pragma unroll 1
         for (int32_t c = 0; c < args.across.taps; ++c) {
           const T weight = *w++;
 #pragma unroll
           for (int32_t i = 0; i < kConvPlaneOutputs; ++i)
-            sums[i] = multiply_add(weight, from[i * next], sums[i]);
+            sums[i] = multiply_add(weight, shared.window[from + i * next], sums[i]);
           from += args.across.tap_step;
         }
         line += down_tap;

@@ -128,6 +128,7 @@ struct ConvPlanesArgs {
   ConvArgs conv;
   uint32_t count, each;                       // planes, and those of a block
   Divisor groups;                             // plane -> image
+  Divisor channels;                           // plane and output channel -> plane
   Divisor tiles, tiles_across;                // of a plane
   uint32_t rows, columns;                     // of a tile
   uint32_t out_rows;                          // of a plane

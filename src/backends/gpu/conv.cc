@@ -243,6 +243,7 @@ bool by_planes(Gpu& gpu, const Sum& s) {
   ConvPlanesArgs arguments{};
   arguments.conv = arguments_of(s);
   arguments.groups = divisor_of(static_cast<uint32_t>(s.groups));
+  arguments.channels = divisor_of(static_cast<uint32_t>(s.c_out));
   arguments.tiles = divisor_of(static_cast<uint32_t>(tiles));
   arguments.tiles_across = divisor_of(static_cast<uint32_t>(tiles_across));
   arguments.rows = static_cast<uint32_t>(rows);
