@@ -12,7 +12,7 @@ namespace beeswax::gpu {
 /// The kernel as the side whose lanes are output channels; rows end in zeros up to a whole pack.
 template <int lanes>
 struct ConvRows {
-  static constexpr uint32_t kPacks = lanes * 4 / kGemmThreads, kApart = kGemmThreads / 4;
+  static constexpr uint32_t kApart = kGemmThreads / 4, kPacks = lanes > kApart ? lanes / kApart : 1;
   using Share = MmaPack[kPacks];
   const uint16_t* data;  // of this thread's first element at k = 0
   int64_t next;
@@ -29,7 +29,7 @@ struct ConvRows {
   BW_DEVICE_MEMBER void fetch(uint32_t at, Share& to) const {
 #pragma unroll
     for (uint32_t i = 0; i < kPacks; ++i) {
-      const bool exists = at + k < k_size && lane + i * kApart < left;
+      const bool exists = at + k < k_size && lane < lanes && lane + i * kApart < left;
 #pragma unroll
       for (uint32_t j = 0; j < 4; ++j) to[i].v[j] = 0;
       if (exists) to[i] = *reinterpret_cast<const MmaPack*>(data + at + i * next);
@@ -37,7 +37,8 @@ struct ConvRows {
   }
   BW_DEVICE_MEMBER void store(MmaPack* tile, const Share& from) const {
 #pragma unroll
-    for (uint32_t i = 0; i < kPacks; ++i) tile[mma_place(lane + i * kApart, k / 8)] = from[i];
+    for (uint32_t i = 0; i < kPacks; ++i)
+      if (lane < lanes) tile[mma_place(lane + i * kApart, k / 8)] = from[i];
   }
 };
 
@@ -123,13 +124,15 @@ BW_DEVICE void conv_mma(const ConvArgs& args, MmaShared<MmaTile<rows, columns>>&
   }
 }
 
-#define BW_CONV_MMA(T, name)                                                     \
-  BW_KERNEL_SIDE_BY_SIDE(kGemmThreads, 2) conv_mma_##name(ConvArgs args) {       \
-    BW_SHARED static MmaShared<MmaTile<kConvMma.rows, kConvMma.columns>> shared; \
-    BW_SHARED static ConvSteps steps;                                            \
-    conv_mma<T, kConvMma.rows, kConvMma.columns>(args, shared, steps);           \
+#define BW_CONV_MMA(T, name, tile)                                         \
+  BW_KERNEL_SIDE_BY_SIDE(kGemmThreads, 2) conv_mma_##name(ConvArgs args) { \
+    BW_SHARED static MmaShared<MmaTile<tile.rows, tile.columns>> shared;   \
+    BW_SHARED static ConvSteps steps;                                      \
+    conv_mma<T, tile.rows, tile.columns>(args, shared, steps);             \
   }
-BW_CONV_MMA(f16, f16)
-BW_CONV_MMA(bf16, bf16)
+BW_CONV_MMA(f16, f16, kConvMma)
+BW_CONV_MMA(f16, f16_small, kConvMmaSmall)
+BW_CONV_MMA(bf16, bf16, kConvMma)
+BW_CONV_MMA(bf16, bf16_small, kConvMmaSmall)
 
 }  // namespace beeswax::gpu

@@ -21,7 +21,9 @@ inline constexpr GemmTile kGemmSmall = {64, 64, 16, 4, 4};
 inline constexpr GemmTile kGemmWide = {64, 64, 8, 4, 4};  // f64 and i64
 inline constexpr GemmTile kGemmMma = {128, 128, 32, 64,
                                       1};  // matrix units: waves share a tile by their own plan
-inline constexpr GemmTile kConvMma = {64, 128, 32, 32, 1};  // convolutions on them
+// Convolutions on them, and where those tiles would leave a GPU idle.
+inline constexpr GemmTile kConvMma = {64, 128, 32, 32, 1};
+inline constexpr GemmTile kConvMmaSmall = {32, 64, 32, 8, 1};
 // Convolutions without them: up to 32 output channels of a group, and more.
 inline constexpr GemmTile kConvFew = {32, 256, 8, 4, 8};
 inline constexpr GemmTile kConvSome = {64, 128, 16, 4, 8};

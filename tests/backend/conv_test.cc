@@ -175,6 +175,22 @@ TEST(Conv, LargerTilesOfF32) {
   }
 }
 
+// Enough outputs for the larger tiles of f16 and bf16, with remainders of rows and columns.
+TEST(Conv, LargerTilesOfHalfPrecision) {
+  for (const ConvCase& c : std::vector<ConvCase>{{false, true, 2, 1, 11, 130, 1, 851, 1, 3, {1, 1, 1}},
+                                                 {false, false, 1, 5, 6, 66, 33, 40, 3, 3, {1, 1, 1}},
+                                                 {true, false, 1, 3, 9, 70, 20, 20, 3, 3, {1, 2, 1, 1, 1}}}) {
+    for (const DType dtype : {DType::F16, DType::BF16}) {
+      const Inputs in(c, dtype, false);
+      const Tensor got = c.run(in.x, in.kernel);
+      expect_close(c, dtype, got, c.exact(in.x.to_doubles(), in.kernel.to_doubles()));
+      if (HasFatalFailure()) return;
+      // An image by itself may take smaller ones: the same bits.
+      EXPECT_TRUE(same_bits(c.run(in.x.narrow(0, 0, 1), in.kernel), got.narrow(0, 0, 1))) << c.describe();
+    }
+  }
+}
+
 // Groups of one channel: planes in several tiles, several planes in a block, windows that do not fit in one.
 std::vector<ConvCase> plane_cases() {
   return {

@@ -2,6 +2,7 @@
 // Convolutions as products over channels and taps. A transposed convolution is one such product for each set
 // of outputs that the same taps reach.
 #include <optional>
+#include <span>
 #include <vector>
 
 #include "backends/conv_taps.h"
@@ -23,18 +24,19 @@ KernelTable conv_kernels(kConvKernels * 2, [](size_t i) -> KernelTable::Name {
   return {join_text(i / kConvKernels == 0 ? "conv_" : "conv_direct_", kConvNames[i % kConvKernels]), "conv"};
 });
 // Floats gathered by tables of terms: plain, and f16 and bf16 on matrix units.
-struct FloatTile {
+struct TileChoice {
   GemmTile tile;
   double speed;  // of its products, as an H200 has it
 };
-constexpr FloatTile kFloatTiles[] = {{kConvFew, 0.9}, {kConvSome, 1}, {kConvMany, 1.05}, {kGemmSmall, 0.85}};
+constexpr TileChoice kFloatTiles[] = {{kConvFew, 0.9}, {kConvSome, 1}, {kConvMany, 1.05}, {kGemmSmall, 0.85}};
 constexpr size_t kNarrow = 4;  // narrower floats in tiles of kConvSome
 KernelTable float_kernels(5, [](size_t i) -> KernelTable::Name {
   constexpr const char* kNames[] = {"f32_few", "f32_some", "f32_many", "f32_small", "narrow"};
   return {join_text("conv_", kNames[i]), "conv"};
 });
-KernelTable mma_kernels(2, [](size_t i) -> KernelTable::Name {
-  return {i == 0 ? "conv_mma_f16" : "conv_mma_bf16", "conv"};
+constexpr TileChoice kMmaTiles[] = {{kConvMma, 1}, {kConvMmaSmall, 0.5}};
+KernelTable mma_kernels(4, [](size_t i) -> KernelTable::Name {
+  return {join_text("conv_mma_", i < 2 ? "f16" : "bf16", i % 2 == 0 ? "" : "_small"), "conv"};
 });
 KernelTable plane_kernels(kConvKernels, [](size_t i) -> KernelTable::Name {
   return {join_text("conv_planes_", kConvNames[i]), "conv"};
@@ -289,16 +291,16 @@ bool by_planes(Gpu& gpu, const Sum& s) {
 
 // The tile that would take the least time if a multiprocessor made one product after the other. Bits do not
 // depend on it.
-size_t float_tile(const Gpu& gpu, const Sum& s) {
+size_t tile_of(const Gpu& gpu, const Sum& s, std::span<const TileChoice> tiles) {
   const int64_t columns = s.batch * s.down.out * s.across.out;
   size_t best = 0;
   double least = 0;
-  for (size_t i = 0; i < std::size(kFloatTiles); ++i) {
-    const GemmTile& tile = kFloatTiles[i].tile;
+  for (size_t i = 0; i < tiles.size(); ++i) {
+    const GemmTile& tile = tiles[i].tile;
     const int64_t blocks =
         ceil_div(s.c_out, tile.rows) * ceil_div(columns, tile.columns) * s.groups * s.classes();
     const int64_t rounds = ceil_div(blocks, int64_t{gpu.properties().units});
-    const double time = static_cast<double>(rounds * tile.rows * tile.columns) / kFloatTiles[i].speed;
+    const double time = static_cast<double>(rounds * tile.rows * tile.columns) / tiles[i].speed;
     if (i > 0 && time >= least) continue;
     best = i;
     least = time;
@@ -325,12 +327,13 @@ void launch_sum(Gpu& gpu, Backend& backend, Sum s) {
   GemmTile tile = bytes_of(s.dtype) == 8 ? kGemmWide : kGemmSmall;
   const Kernel* kernel = nullptr;
   if (inside && units) {
-    tile = kConvMma;
+    const size_t size = tile_of(gpu, s, kMmaTiles);
+    tile = kMmaTiles[size].tile;
     arguments.inside = *inside;
     arguments.packs = stores_packs(s) ? 1 : 0;
-    kernel = &mma_kernels.get(gpu, s.dtype == DType::F16 ? 0 : 1);
+    kernel = &mma_kernels.get(gpu, (s.dtype == DType::F16 ? 0 : 2) + size);
   } else if (inside) {
-    const size_t size = s.dtype == DType::F32 ? float_tile(gpu, s) : kNarrow;
+    const size_t size = s.dtype == DType::F32 ? tile_of(gpu, s, kFloatTiles) : kNarrow;
     tile = size == kNarrow ? kConvSome : kFloatTiles[size].tile;
     arguments.inside = *inside;
     kernel = &float_kernels.get(gpu, size);
