@@ -48,10 +48,15 @@ struct RegisterRow {
     begin = member * kChunk;
     count = row >= args.rows || begin >= args.n ? 0 : args.n - begin < kChunk ? args.n - begin : kChunk;
     most = args.n < kChunk ? args.n : kChunk;
-    // Groups without elements read what others do, so that loads need no branches.
-    const S* x = static_cast<const S*>(args.x);
-    if (count > 0) x += static_cast<int64_t>(row) * args.x_row + begin;
-    each([&](uint32_t s, uint32_t i) __attribute__((always_inline)) { load(x, i, v[s]); });
+    // Groups past the end of a row read its beginning, so that loads need no branches: y may be x, but the
+    // row's groups wait for each other before they write. Those without a row have nobody to wait for.
+    const S* x = static_cast<const S*>(args.x) + static_cast<int64_t>(row) * args.x_row;
+    if (count > 0) x += begin;
+    if (row < args.rows) {
+      each([&](uint32_t s, uint32_t i) __attribute__((always_inline)) { load(x, i, v[s]); });
+    } else {
+      each([&](uint32_t s, uint32_t) __attribute__((always_inline)) { v[s] = Own{}; });
+    }
   }
   BW_DEVICE_MEMBER bool packs() const { return kPacksOnly || (args.flags & kRowsPacks) != 0; }
 
