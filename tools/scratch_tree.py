@@ -72,13 +72,15 @@ class ScratchTree:
                     counts[path] = (added, removed)
         return counts
 
-    def make(self, targets, jobs, flags=""):
-        """Builds, with more compiler flags; returns the build's output if it failed, else None."""
+    def make(self, targets, jobs, flags="", kernels="gfx1100"):
+        """Builds, with more compiler flags and GPU kernels for these targets; returns the build's output if it
+        failed, else None."""
         if not os.path.exists(os.path.join(self.build, "build.ninja")):
             shutil.rmtree(self.build, ignore_errors=True)
             run = subprocess.run(
                 ["cmake", "-S", self.tree, "-B", self.build, "-G", "Ninja", "-DCMAKE_BUILD_TYPE=Debug",
-                 "-DCMAKE_CXX_FLAGS_DEBUG=-O0", "-DCMAKE_CXX_FLAGS=" + flags, "-DBW_ONE_ISA=ON", "-DBW_EMU=OFF", "-DBW_GPU_TARGETS=gfx1100"], capture_output=True, text=True)
+                 "-DCMAKE_CXX_FLAGS_DEBUG=-O0", "-DCMAKE_CXX_FLAGS=" + flags, "-DBW_ONE_ISA=ON", "-DBW_EMU=OFF",
+                 "-DBW_GPU_TARGETS=" + kernels], capture_output=True, text=True)
             if run.returncode != 0:
                 return run.stdout + run.stderr
         run = subprocess.run(["cmake", "--build", self.build, "-j", str(jobs), "--target", *targets],

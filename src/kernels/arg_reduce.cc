@@ -5,8 +5,13 @@
 //   floors: bytes of x over the memory's bandwidth; seven integer operations for each element over the ALU
 //   rate
 #include "kernels/order.h"
+#include "tables/same_text.h"
 
 namespace beeswax::gpu {
+
+#define BW_ARG_REDUCE(Name, method, better, ...) \
+  static_assert(same_text(#better, "a > b") || same_text(#better, "a < b"), "kernels order by keys");
+#include "tables/reduce.def"
 
 /// What the bits of an element are as a number, and the integers that keys are made in.
 template <class U>

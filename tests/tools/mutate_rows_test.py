@@ -26,7 +26,7 @@ class FakeTree:
     def write(self, texts):
         self.texts = texts
 
-    def make(self, targets, jobs, flags):
+    def make(self, targets, jobs, flags, kernels):
         return None
 
     def run(self, program, *arguments, environment=None):
