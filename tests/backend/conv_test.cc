@@ -208,15 +208,19 @@ std::vector<ConvCase> plane_cases() {
   };
 }
 
+// Within the bound, and the same bits with other strides.
+Tensor expect_close_and_same(const ConvCase& c, DType dtype, const Inputs& in) {
+  const Tensor got = c.run(in.x, in.kernel);
+  expect_close(c, dtype, got, c.exact(in.x.to_doubles(), in.kernel.to_doubles()));
+  EXPECT_TRUE(same_bits(c.run(test::strided_twin(in.x), test::strided_twin(in.kernel)), got)) << c.describe();
+  return got;
+}
+
 TEST(Conv, PlanesOfOneChannel) {
   for (const ConvCase& c : plane_cases()) {
     for (const DType dtype : {DType::F32, DType::F16, DType::BF16, DType::F64}) {
-      const Inputs in(c, dtype, false);
-      const Tensor got = c.run(in.x, in.kernel);
-      expect_close(c, dtype, got, c.exact(in.x.to_doubles(), in.kernel.to_doubles()));
+      expect_close_and_same(c, dtype, Inputs(c, dtype, false));
       if (HasFatalFailure()) return;
-      EXPECT_TRUE(same_bits(c.run(test::strided_twin(in.x), test::strided_twin(in.kernel)), got))
-          << c.describe();
     }
     for (const DType dtype : {DType::U8, DType::I64}) {
       const auto x = test::int_inputs(dtype, static_cast<size_t>(c.x_shape().elem_count()), -1000, 1000, 3);
@@ -232,11 +236,8 @@ TEST(Conv, TilesOfFloats) {
   for (const ConvCase& c : tile_cases()) {
     for (const DType dtype : {DType::F16, DType::BF16, DType::F32, DType::F8E4M3}) {
       const Inputs in(c, dtype, false);
-      const Tensor got = c.run(in.x, in.kernel);
-      expect_close(c, dtype, got, c.exact(in.x.to_doubles(), in.kernel.to_doubles()));
+      const Tensor got = expect_close_and_same(c, dtype, in);
       if (HasFatalFailure()) return;
-      EXPECT_TRUE(same_bits(c.run(test::strided_twin(in.x), test::strided_twin(in.kernel)), got))
-          << c.describe();
       if (c.b > 1) {
         EXPECT_TRUE(same_bits(c.run(in.x.narrow(0, 1, 1), in.kernel), got.narrow(0, 1, 1))) << c.describe();
       }

@@ -9,6 +9,9 @@
 namespace beeswax::cpu {
 namespace {
 
+// From 4 MiB on memory comes in huge pages; a buffer that would be near it takes as much.
+constexpr size_t kHugeFrom = size_t{4} << 20;
+
 class Buffer {
  public:
   Buffer() = default;
@@ -18,7 +21,7 @@ class Buffer {
 
   void* get(size_t bytes) {
     if (bytes > size_) {
-      bytes = std::max(bytes, size_t{4} << 20);
+      if (bytes >= kHugeFrom / 4) bytes = std::max(bytes, kHugeFrom);
       release();
       data_ = os::allocate_pages(bytes);
       if (data_ == nullptr)
