@@ -105,6 +105,64 @@ TEST(Softmax, ManyRows) {
     }
 }
 
+// Threads share long rows, and rows that are fewer than they are: the results are those of one thread.
+class SharedRows : public ::testing::Test {
+ protected:
+  ~SharedRows() override { ThreadPool::global().set_threads(before_); }
+
+  static void expect_same(const Tensor& x, const std::string& about) {
+    ThreadPool::global().set_threads(1);
+    const std::vector<std::byte> want = x.softmax(-1).to_bytes(), want_log = x.log_softmax(-1).to_bytes();
+    for (int threads : {2, 3, 7}) {
+      ThreadPool::global().set_threads(threads);
+      EXPECT_EQ(x.softmax(-1).to_bytes(), want) << about << " " << threads << " threads";
+      EXPECT_EQ(x.log_softmax(-1).to_bytes(), want_log) << about << " logarithms, " << threads << " threads";
+    }
+  }
+
+ private:
+  int before_ = ThreadPool::global().threads();
+};
+
+TEST_F(SharedRows, MatchTheDefinition) {
+  ThreadPool::global().set_threads(3);
+  for (DType dtype : {DType::F32, DType::F64, DType::F16})
+    for (int64_t n : {100'003, 200'000}) {
+      const Tensor x = random_tensor({2, n}, dtype, 8);
+      expect_close(dtype, x.softmax(-1).to_doubles(), by_rows(x.to_doubles(), n, softmax_row), n, 0,
+                   short_exp_bound(dtype));
+      expect_close(dtype, x.log_softmax(-1).to_doubles(), by_rows(x.to_doubles(), n, log_softmax_row), n, 8,
+                   short_exp_bound(dtype));
+    }
+}
+
+TEST_F(SharedRows, HaveTheBitsOfOneThread) {
+  for (DType dtype : floats())
+    for (int64_t n : {32'767, 32'768, 65'537, 131'072, 400'009})
+      for (int64_t rows : {1, 2, 5})
+        expect_same(
+            random_tensor({rows, n}, dtype, static_cast<uint32_t>(n + rows)),
+            std::string(dtype_name(dtype)) + " " + std::to_string(rows) + " rows of " + std::to_string(n));
+}
+
+TEST_F(SharedRows, PastTheCaches) {
+  for (int64_t n : {131'072, 131'077}) expect_same(random_tensor({3, n}, DType::F32, 9).repeat({30, 1}), "");
+}
+
+TEST_F(SharedRows, InfinitiesAndNaNInAnyPart) {
+  constexpr int64_t kN = 150'000;
+  for (double special : {HUGE_VAL, -HUGE_VAL, double(NAN)})
+    for (const size_t at : {size_t{0}, size_t{70'000}, size_t{kN - 1}}) {
+      std::vector<double> values(3 * kN);
+      values[kN + at] = special;
+      const Tensor x = test::tensor_of(values, {3, kN}, DType::F32);
+      expect_same(x, std::to_string(special));
+      const std::vector<double> got = x.softmax(-1).to_doubles();
+      for (size_t i = 0; i < got.size(); ++i)
+        ASSERT_EQ(std::isnan(got[i]), i / kN == 1 && special != -HUGE_VAL) << special << " " << i;
+    }
+}
+
 // Results past the caches are those of a few rows or columns.
 TEST(RowBits, DoNotDependOnTheNumberOfRows) {
   for (DType dtype : {DType::F32, DType::BF16, DType::F16})

@@ -6,6 +6,7 @@
 #include "backends/cpu/kernels/rows.h"
 #include "backends/cpu/kernels/running_sum.h"
 #include "backends/cpu/kernels/softmax_columns.h"
+#include "backends/cpu/kernels/softmax_shared.h"
 #include "backends/cpu/scratch.h"
 
 namespace beeswax::cpu {
@@ -17,14 +18,22 @@ constexpr int64_t kRowTask = 1 << 17;
 // Rows whose results fill fewer bytes than this, and no whole lines, are left to the caches, which join them.
 constexpr int64_t kLeastPast = 1024;
 
+// Elements and terms of a row, or of a part of one, for which the second cache has room.
+constexpr int64_t kRowBytes = 3 << 18;
+// Elements of a row's part that are worth meeting the other threads once a row.
+constexpr int64_t kLeastPart = 1 << 14;
+
+bool results_past_caches(size_t all_bytes, int64_t row_bytes) {
+  return beyond_caches(all_bytes) && (row_bytes >= kLeastPast || row_bytes % 64 == 0);
+}
+
 // loop(args) over all rows of n elements of x; x and out have one shape and dtype.
 void for_rows(const Operand& x, int64_t n, const Target& out, void (*loop)(const RowArgs&), RowArgs args) {
   const Nest<1> nest({x.layout});
   const auto bytes = static_cast<int64_t>(dtype_bytes(x.dtype, 1));
   const auto size = static_cast<int64_t>(dtype_bytes(compute_dtype(x.dtype), 1));
   args.n = n;
-  args.past_caches = beyond_caches(static_cast<size_t>(nest.count * bytes)) &&
-                     (n * bytes >= kLeastPast || n * bytes % 64 == 0);
+  args.past_caches = results_past_caches(static_cast<size_t>(nest.count * bytes), n * bytes);
   const bool dense = nest.dense(0);
   const int64_t share = nest.count / (8 * ThreadPool::global().threads());
   const int64_t task_rows = std::max<int64_t>(1, std::clamp<int64_t>(share, kLeastRowTask, kRowTask) / n);
@@ -52,6 +61,71 @@ void for_rows(const Operand& x, int64_t n, const Target& out, void (*loop)(const
 
 const RowLoops& loops_of(DType dtype) { return row_kernels().loops[static_cast<size_t>(dtype)]; }
 
+// How many threads share a row of n elements, one of `rows`, and so how many rows are made at a time.
+struct Sharing {
+  int64_t parts;
+  int64_t length;  // elements of a part, the last but for
+  int64_t teams;
+
+  Sharing(int64_t rows, int64_t n, int64_t element_bytes) {
+    const int64_t threads = ThreadPool::global().threads();
+    const int64_t wanted = std::max((n * element_bytes + kRowBytes - 1) / kRowBytes, threads / rows);
+    const int64_t most = threads == 1 ? 1 : std::clamp<int64_t>(n / kLeastPart, 1, wanted);
+    length = (n + most * kPartStep - 1) / (most * kPartStep) * kPartStep;
+    parts = (n + length - 1) / length;
+    teams = std::clamp<int64_t>(threads / parts, 1, rows);
+  }
+};
+
+// Softmax of dense rows that are too long for one thread's caches, or fewer than threads; false where each
+// row is one thread's.
+bool softmax_shared(const Operand& x, int64_t n, bool log, const Target& out) {
+  const auto& loops = softmax_shared_kernels().loops[static_cast<size_t>(x.dtype)][log ? 1 : 0];
+  const Nest<1> nest({x.layout});
+  const auto bytes = static_cast<int64_t>(dtype_bytes(x.dtype, 1));
+  const auto size = static_cast<int64_t>(dtype_bytes(compute_dtype(x.dtype), 1));
+  if (nest.count == 0 || loops.step == nullptr || !nest.dense(0)) return false;
+  const int64_t rows = nest.count / n;
+  const Sharing sharing(rows, n, bytes + size);
+  if (sharing.parts == 1) return false;
+  const int64_t tasks = sharing.teams * sharing.parts;
+  const int64_t part_scratch = padded_row(row_scratch(sharing.length));
+  const int64_t row_chunks = padded_row(chunks_of(n));
+  const Scratch<std::byte> scratch(tasks * part_scratch * size);
+  const Scratch<std::byte> partials(sharing.teams * row_chunks * size);
+  struct Row {
+    double top, scale;
+  };
+  std::vector<Row> last(static_cast<size_t>(sharing.teams));
+  std::vector<double> tops(static_cast<size_t>(tasks)), next_tops(static_cast<size_t>(tasks));
+  const bool past = results_past_caches(static_cast<size_t>(nest.count * bytes), n * bytes);
+
+  const int64_t steps = (rows + sharing.teams - 1) / sharing.teams;
+  for (int64_t step = -1; step <= steps; ++step) {
+    ThreadPool::global().parallel_for(tasks, [&](int64_t task) {
+      const int64_t team = task / sharing.parts, begin = task % sharing.parts * sharing.length;
+      const auto part = [&](auto* base, int64_t at) -> decltype(base) {
+        const int64_t row = at * sharing.teams + team;
+        return at < 0 || row >= rows ? nullptr : base + (row * n + begin) * bytes;
+      };
+      loops.step({part(x.data(), step), part(x.data(), step - 1), part(out.data(), step - 1),
+                  part(x.data(), step + 1), std::min(sharing.length, n - begin), past,
+                  scratch.data() + task * part_scratch * size,
+                  partials.data() + (team * row_chunks + begin / kChunk) * size,
+                  tops.data() + team * sharing.parts, sharing.parts, last[static_cast<size_t>(team)].top,
+                  last[static_cast<size_t>(team)].scale, &next_tops[static_cast<size_t>(task)]});
+      if (past) copy_kernels().fence();
+    });
+    for (int64_t team = 0; step >= 0 && team < std::min(sharing.teams, rows - step * sharing.teams); ++team) {
+      Row& row = last[static_cast<size_t>(team)];
+      loops.join(tops.data() + team * sharing.parts, sharing.parts,
+                 partials.data() + team * row_chunks * size, chunks_of(n), &row.top, &row.scale);
+    }
+    tops.swap(next_tops);
+  }
+  return true;
+}
+
 // A dense operand's elements in its compute dtype: itself, or a widened copy in `buffer`.
 const void* widened(const Operand& x, const Scratch<std::byte>& buffer, int64_t n) {
   if (x.storage == nullptr) return nullptr;
@@ -66,6 +140,7 @@ const void* widened(const Operand& x, const Scratch<std::byte>& buffer, int64_t 
 void CpuBackend::softmax(const Operand& x, int trailing, bool log, const Target& out) {
   int64_t n = 1;
   for (int axis = x.layout->rank() - trailing; axis < x.layout->rank(); ++axis) n *= x.layout->dim(axis);
+  if (softmax_shared(x, n, log, out)) return;
   const RowLoops& loops = loops_of(x.dtype);
   for_rows(x, n, out, log ? loops.log_softmax : loops.softmax, {});
 }

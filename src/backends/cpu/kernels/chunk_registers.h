@@ -52,6 +52,11 @@ BW_FN Register<float> load_widened(const f16* x) {
 }
 #endif
 
+template <class A>
+BW_FN void keep(A* to, Register<A> v) {
+  __builtin_memcpy(to, &v, sizeof(v));
+}
+
 /// Whether the level has load_widened for the dtype.
 template <class Src>
 constexpr bool kWidens = false;

@@ -40,16 +40,19 @@ struct ColumnsArgs {
 inline constexpr int64_t kStreams = kChunk / kLanes;  // rows that are read at a time
 inline constexpr int64_t kCopied = 512;               // elements of each that are widened or mapped
 inline constexpr int64_t kGroups = 8;
-/// Neighbouring lanes that `columns` does in one go, of `sets` sets of kGroups: as many as a cache can hold.
-inline constexpr int64_t column_range(int64_t sets, int64_t columns, int64_t sum_bytes) {
+/// Neighbouring lanes that `columns` does in one go, if `kept` times as many have to be kept: as many as the
+/// second cache has room for beside what goes by.
+inline constexpr int64_t column_range(int64_t kept, int64_t columns, int64_t sum_bytes) {
   int64_t lanes = kGroups;
-  while (lanes > 1 && sets * lanes * columns * sum_bytes > (1 << 18)) lanes /= 2;
+  while (lanes > 1 && kept * lanes * columns * sum_bytes > (1 << 19)) lanes /= 2;
   return lanes;
 }
+/// Sets of kGroups lanes, of `sets`, that are kept until the tree joins them with those of the other half.
+inline constexpr int64_t sets_kept(int64_t sets) { return sets > 1 ? sets / 2 : 1; }
 /// Bytes of scratch for sums that take up to sum_bytes each.
 inline constexpr int64_t columns_scratch(int64_t columns, int64_t sum_bytes) {
-  constexpr int64_t kSets = kLanes / kGroups;
-  const int64_t most = kSets * column_range(kSets, columns, sum_bytes);
+  constexpr int64_t kKept = sets_kept(kLanes / kGroups);
+  const int64_t most = (1 + kKept) * column_range(kKept, columns, sum_bytes);
   return (kStreams * kCopied + (kGroups + (most < kLanes / 2 ? kLanes / 2 : most)) * columns) * sum_bytes;
 }
 

@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // ReduceLoops::columns: a chunk of neighbouring columns. The rows of a lane, or of lanes that the tree joins
 // (docs/numerics.md), are eight streams through memory, combined in registers; the processor foresees streams
-// that run on for long, so lanes whose rows follow each other are done as one stretch. Lanes l, l + 8, ...
-// are joined as soon as they are there, while the second cache holds them, and the eight sums of those at the
-// end. Included by kernels/reduce.cc after its namespace is chosen.
+// that run on for long, so lanes whose rows follow each other are done in their order, sets of eight. The
+// first half of the sets is kept in the second cache; each of the other half joins, as it is read, the sets
+// that the tree joins it with. What is left is one set, whose eight lanes are joined at the end. Included by
+// kernels/reduce.cc after its namespace is chosen.
 //
 // Kind describes what is reduced:
 //   Element, Sum      what memory holds, and what lanes hold
@@ -81,24 +82,41 @@ struct AnyOf {
   BW_FN A result(A sum) { return sum; }
 };
 
-/// into[i] from the elements i of kLanes_ * kRows streams, the rows of a lane after each other: rows in
-/// order, then lanes by the tree. With kMore they follow, in order, what into[i] holds.
-template <class Kind, int kLanes_, int kRows, bool kMore = false>
-void take_streams(const typename Kind::Element* const* streams, int64_t count, typename Kind::Sum* into) {
+/// Sums that a lane's are joined with, one after the other: the next levels of the tree.
+template <class Sum>
+struct Joins {
+  static constexpr int kMost = 3;
+  const Sum* with[kMost] = {};
+  int count = 0;
+
+  /// For sums i and on.
+  Joins from(int64_t i) const {
+    Joins rest = *this;
+    for (int j = 0; j < count; ++j) rest.with[j] += i;
+    return rest;
+  }
+};
+
+// take_streams below, with joins or without.
+template <class Kind, int kLanes_, int kRows, bool kMore, bool kJoins>
+void take_joining(const typename Kind::Element* const* streams, int64_t count, typename Kind::Sum* into,
+                  const Joins<typename Kind::Sum>& joins, const typename Kind::Sum* more) {
   using Element = typename Kind::Element;
   using Sum = typename Kind::Sum;
   using Pack = typename Kind::Pack;
   constexpr int kStreams = kLanes_ * kRows;
-  const auto step = [](const Element* const* x, int64_t i, Sum* to) __attribute__((always_inline)) {
+  const auto get = [](const Sum* from) __attribute__((always_inline)) {
+    Pack sums;
+    __builtin_memcpy(&sums, from, sizeof(sums));
+    return sums;
+  };
+  const auto step = [get](const Element* const* x, const Sum* before, const Joins<Sum>& with, int64_t i,
+                          Sum* to) __attribute__((always_inline)) {
     Pack lane[kLanes_];
 #pragma GCC unroll 8
     for (int l = 0; l < kLanes_; ++l) {
       lane[l] = Kind::load(x[l * kRows] + i);
-      if constexpr (kMore) {
-        Pack before;
-        __builtin_memcpy(&before, to, sizeof(before));
-        lane[l] = Kind::combine(before, lane[l]);
-      }
+      if constexpr (kMore) lane[l] = Kind::combine(get(before + i), lane[l]);
 #pragma GCC unroll 8
       for (int r = 1; r < kRows; ++r) lane[l] = Kind::combine(lane[l], Kind::load(x[l * kRows + r] + i));
     }
@@ -107,27 +125,53 @@ void take_streams(const typename Kind::Element* const* streams, int64_t count, t
 #pragma GCC unroll 8
       for (int l = 0; l < half; ++l) lane[l] = Kind::combine(lane[l], lane[l + half]);
     }
-    __builtin_memcpy(to, &lane[0], sizeof(Pack));
+    if constexpr (kJoins)
+      for (int j = 0; j < with.count; ++j) lane[0] = Kind::combine(get(with.with[j] + i), lane[0]);
+    __builtin_memcpy(to + i, &lane[0], sizeof(Pack));
   };
   const Element* x[kStreams];
 #pragma GCC unroll 8
   for (int s = 0; s < kStreams; ++s) x[s] = streams[s];
+  // Whole lines at a time.
+  constexpr int64_t kLine = 64 / static_cast<int64_t>(sizeof(Element));
   int64_t i = 0;
-  for (; i + Kind::kWidth <= count; i += Kind::kWidth) step(x, i, into + i);
+  if constexpr (kLine > Kind::kWidth && Kind::kWidth > 1) {
+    for (; i + kLine <= count; i += kLine) {
+#pragma GCC unroll 4
+      for (int64_t p = 0; p < kLine; p += Kind::kWidth) step(x, more, joins, i + p, into);
+    }
+  }
+  for (; i + Kind::kWidth <= count; i += Kind::kWidth) step(x, more, joins, i, into);
   if constexpr (Kind::kWidth > 1) {
     if (i == count) return;
     const auto left = static_cast<size_t>(count - i);
     Element padded[kStreams][Kind::kWidth] = {};
     const Element* from[kStreams];
-    Sum sums[Kind::kWidth] = {};
     for (int s = 0; s < kStreams; ++s) {
       __builtin_memcpy(padded[s], x[s] + i, left * sizeof(Element));
       from[s] = padded[s];
     }
-    __builtin_memcpy(sums, into + i, left * sizeof(Sum));
-    step(from, 0, sums);
-    __builtin_memcpy(into + i, sums, left * sizeof(Sum));
+    Sum sums[1 + Joins<Sum>::kMost][Kind::kWidth] = {};
+    if constexpr (kMore) __builtin_memcpy(sums[0], more + i, left * sizeof(Sum));
+    Joins<Sum> rest = joins;
+    for (int j = 0; j < joins.count; ++j) {
+      __builtin_memcpy(sums[1 + j], joins.with[j] + i, left * sizeof(Sum));
+      rest.with[j] = sums[1 + j];
+    }
+    step(from, sums[0], rest, 0, sums[0]);
+    __builtin_memcpy(into + i, sums[0], left * sizeof(Sum));
   }
+}
+
+/// into[i] from the elements i of kLanes_ * kRows streams, the rows of a lane after each other: rows in
+/// order, then lanes by the tree, then `joins`. With kMore the rows follow, in order, what more[i] holds.
+template <class Kind, int kLanes_, int kRows, bool kMore = false>
+void take_streams(const typename Kind::Element* const* streams, int64_t count, typename Kind::Sum* into,
+                  const Joins<typename Kind::Sum>& joins = {}, const typename Kind::Sum* more = nullptr) {
+  // Half of the lanes have none and are faster without that loop.
+  if (joins.count == 0)
+    return take_joining<Kind, kLanes_, kRows, kMore, false>(streams, count, into, joins, more);
+  take_joining<Kind, kLanes_, kRows, kMore, true>(streams, count, into, joins, more);
 }
 
 /// Joins lanes of `count` sums each, of which there are a power of two, by the tree.
@@ -178,17 +222,24 @@ class ColumnChunk {
  private:
   // `joined` lanes at a time are joined as they are read, which leaves kLanes / joined.
   void all_lanes(int64_t joined) const {
-    const int64_t lanes = kLanes / joined;
-    const int64_t sets = lanes / kGroups;
-    const int64_t range = column_range(sets, args_.columns, sizeof(Sum));
+    const int64_t sets = kLanes / joined / kGroups;
+    const int64_t range = column_range(sets_kept(sets), args_.columns, sizeof(Sum));
+    const int64_t length = range * args_.columns;
+    Sum* kept = sums_ + length;
+    // Sets follow each other if they are whole.
+    const int64_t run = range == kGroups ? sets_kept(sets) : 1;
     for (int64_t group = 0; group < kGroups; group += range) {
-      if (range == kGroups) {
-        take_lanes(0, lanes, joined, sums_);
-      } else {
-        for (int64_t set = 0; set < sets; ++set)
-          take_lanes(group + set * kGroups, range, joined, sums_ + set * range * args_.columns);
+      for (int64_t set = 0; set < sets; set += set < sets_kept(sets) ? run : 1) {
+        Joins<Sum> joins;
+        int64_t at = set;
+        for (int64_t half = sets / 2; half > 0 && at >= half; half /= 2) {
+          at -= half;
+          joins.with[joins.count++] = kept + at * length;
+        }
+        take_lanes(group + set * kGroups, joins.count == 0 ? run * range : range, joined, kept + at * length,
+                   joins);
       }
-      join_lanes<Kind>(sums_, sets, range * args_.columns, groups_ + group * args_.columns);
+      __builtin_memcpy(groups_ + group * args_.columns, kept, static_cast<size_t>(length) * sizeof(Sum));
     }
     join_lanes<Kind>(groups_, kGroups, args_.columns, groups_);
   }
@@ -200,11 +251,11 @@ class ColumnChunk {
     for (int64_t step = 0; step < steps; ++step) {
       const char* x[kFew] = {};
       for (int64_t s = 0; s < kFew; ++s) x[s] = row_at(step + s * steps);
-      take_rows(x, 1, kFew, args_.columns, groups_, step > 0);
+      take_rows(x, 1, kFew, args_.columns, groups_, {}, step > 0);
     }
     for (int64_t row = steps * kFew; row < args_.rows; ++row) {
       const char* const x[1] = {row_at(row)};
-      take_rows(x, 1, 1, args_.columns, groups_, row > 0);
+      take_rows(x, 1, 1, args_.columns, groups_, {}, row > 0);
     }
   }
 
@@ -226,38 +277,42 @@ class ColumnChunk {
 
   // Lanes [lane, lane + count), each of them `joined` lanes. The first ones have one row more where the rows
   // end within the lanes.
-  void take_lanes(int64_t lane, int64_t count, int64_t joined, Sum* into) const {
+  void take_lanes(int64_t lane, int64_t count, int64_t joined, Sum* into, const Joins<Sum>& joins) const {
     const int64_t each = args_.rows / kLanes, longer = args_.rows % kLanes - lane;
     const int64_t more = longer < 0 ? 0 : longer < count ? longer : count;
-    take_alike(lane, more, joined, each + 1, into);
-    take_alike(lane + more, count - more, joined, each, into + more * args_.columns);
+    take_alike(lane, more, joined, each + 1, into, joins);
+    const int64_t begin = more * args_.columns;
+    take_alike(lane + more, count - more, joined, each, into + begin, joins.from(begin));
   }
 
-  void take_alike(int64_t lane, int64_t count, int64_t joined, int64_t rows, Sum* into) const {
+  void take_alike(int64_t lane, int64_t count, int64_t joined, int64_t rows, Sum* into,
+                  const Joins<Sum>& joins) const {
     const int64_t step = args_.dense && args_.centers == nullptr ? count : 1;
-    for (int64_t l = lane; l < lane + count; l += step, into += step * args_.columns) {
+    for (int64_t l = 0; l < count; l += step) {
       const char* x[kStreams] = {};
       for (int64_t t = 0; t < joined; ++t)
-        for (int64_t j = 0; j < rows; ++j) x[t * rows + j] = row_at(l + t * (kLanes / joined) + j * kLanes);
-      take_rows(x, joined, rows, step * args_.columns, into);
+        for (int64_t j = 0; j < rows; ++j)
+          x[t * rows + j] = row_at(lane + l + t * (kLanes / joined) + j * kLanes);
+      const int64_t begin = l * args_.columns;
+      take_rows(x, joined, rows, step * args_.columns, into + begin, joins.from(begin));
     }
   }
 
-  // into[i] = the elements i of the rows, or of their copies in the compute type; with `more`, after what it
-  // holds.
+  // into[i] = the elements i of the rows, or of their copies in the compute type, then `joins`; with `more`,
+  // after what it holds.
   void take_rows(const char* const* x, int64_t lanes, int64_t rows, int64_t count, Sum* into,
-                 bool more = false) const {
+                 const Joins<Sum>& joins = {}, bool more = false) const {
     const Element* from[kStreams] = {};
     if (args_.widen == nullptr && args_.map == nullptr) {
       for (int64_t s = 0; s < lanes * rows; ++s) from[s] = reinterpret_cast<const Element*>(x[s]);
-      combine_rows(from, lanes, rows, count, into, more);
+      combine_rows(from, lanes, rows, count, into, joins, more);
       return;
     }
     if constexpr (__is_same(Element, A)) {
       for (int64_t begin = 0; begin < count; begin += kCopied) {
         const int64_t length = count - begin < kCopied ? count - begin : kCopied;
         for (int64_t s = 0; s < lanes * rows; ++s) from[s] = copy(x[s], begin, length, copies_ + s * kCopied);
-        combine_rows(from, lanes, rows, length, into + begin, more);
+        combine_rows(from, lanes, rows, length, into + begin, joins.from(begin), more);
       }
     }
   }
@@ -276,33 +331,42 @@ class ColumnChunk {
   }
 
   void combine_rows(const Element* const* x, int64_t lanes, int64_t rows, int64_t count, Sum* into,
-                    bool more) const {
+                    const Joins<Sum>& joins, bool more) const {
     if constexpr (Kind::kAnyOrder) {
       if (rows == 4) {
-        more ? take_streams<Kind, 1, 4, true>(x, count, into) : take_streams<Kind, 1, 4>(x, count, into);
+        more ? take_streams<Kind, 1, 4, true>(x, count, into, joins, into)
+             : take_streams<Kind, 1, 4>(x, count, into, joins);
       } else {
-        more ? take_streams<Kind, 1, 1, true>(x, count, into) : take_streams<Kind, 1, 1>(x, count, into);
+        more ? take_streams<Kind, 1, 1, true>(x, count, into, joins, into)
+             : take_streams<Kind, 1, 1>(x, count, into, joins);
       }
     } else {
-      if (lanes == 8) return take_streams<Kind, 8, 1>(x, count, into);
-      if (lanes == 4) return take_streams<Kind, 4, 2>(x, count, into);
-      if (lanes == 2 && rows == 4) return take_streams<Kind, 2, 4>(x, count, into);
-      if (lanes == 2) return take_streams<Kind, 2, 1>(x, count, into);
-      if (rows == 8) return take_streams<Kind, 1, 8>(x, count, into);
+      if (lanes == 8) return take_streams<Kind, 8, 1>(x, count, into, joins);
+      if (lanes == 4) return take_streams<Kind, 4, 2>(x, count, into, joins);
+      if (lanes == 2 && rows == 4) return take_streams<Kind, 2, 4>(x, count, into, joins);
+      if (lanes == 2) return take_streams<Kind, 2, 1>(x, count, into, joins);
+      if (rows == 8) return take_streams<Kind, 1, 8>(x, count, into, joins);
+      // What `into` holds is needed until the last row.
+      Sum* sums = joins.count > 0 ? sums_ : into;
       int64_t j = rows < 4 ? 1 : 4;
+      const auto last = [&] { return j == rows; };
       if (j == 4) {
-        take_streams<Kind, 1, 4>(x, count, into);
+        take_streams<Kind, 1, 4>(x, count, last() ? into : sums, last() ? joins : Joins<Sum>());
       } else {
-        take_streams<Kind, 1, 1>(x, count, into);
+        take_streams<Kind, 1, 1>(x, count, last() ? into : sums, last() ? joins : Joins<Sum>());
       }
-      for (; j < rows; ++j) take_streams<Kind, 1, 1, true>(x + j, count, into);
+      while (j < rows) {
+        ++j;
+        take_streams<Kind, 1, 1, true>(x + j - 1, count, last() ? into : sums, last() ? joins : Joins<Sum>(),
+                                       sums);
+      }
     }
   }
 
   const ColumnsArgs& args_;
   A* copies_;
   Sum* groups_;  // of a lane in each group of eight
-  Sum* sums_;
+  Sum* sums_;    // what is kept of other sets, behind room for one that is not complete
 };
 
 template <class Kind, class A>

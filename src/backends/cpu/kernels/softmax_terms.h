@@ -31,5 +31,29 @@ BW_FN A softmax_scale(A sum) {
   }
 }
 
+/// What makes the terms of a row whose largest element is `top`, a register at a time; keeps them in e where
+/// results are made of them.
+template <class S, bool kLog, class A = Compute<S>>
+BW_FN auto terms_kept(A top, A* e) {
+  return [=](Register<A> v, int64_t i) __attribute__((always_inline)) {
+    const Register<A> term = terms<S>(v - top);
+    if constexpr (!kLog) keep(e + i, term);
+    return term;
+  };
+}
+
+/// `count` results, of terms e, or of elements x where they are logarithms; requests what is at `ahead`.
+template <bool kLog, class S, class X, class A = Compute<S>>
+BW_FN void write_softmax(const S* ahead, S* y, int64_t count, bool past, const X* x, const A* e, A top,
+                         A scale) {
+  if constexpr (kLog) {
+    map_lines_requesting(
+        ahead, y, count, past, [=](A v) __attribute__((always_inline)) { return (v - top) - scale; }, x);
+  } else {
+    map_lines_requesting(
+        ahead, y, count, past, [=](A v) __attribute__((always_inline)) { return v * scale; }, e);
+  }
+}
+
 }  // namespace
 }  // namespace beeswax::cpu::BW_ISA
