@@ -351,6 +351,31 @@ constexpr unsigned operand_index(unsigned n) {
   return index;
 }
 
+/// Whether results need no second step and belong to all lanes.
+template <class T>
+EMU_FN bool in_registers(const Op* op, uint32_t enabled) {
+  return !kIsShort<T> && !(op->flags & kSlowOut) && enabled == ~0u;
+}
+/// 32 lanes of results -> the registers, unless they are there.
+template <class T>
+EMU_FN void write_results(Wave& w, const Op* op, unsigned half, uint32_t* d, uint32_t enabled) {
+  uint32_t* const registers = w.v + op->dst_offset + half;
+  const bool slow = kIsShort<T> || (op->flags & kSlowOut);
+  // A half or a short integer into the low half of the register.
+  const bool low_half =
+      kIsShort<T> && !(op->flags & (kSlowOut | kDstHigh)) && (!std::is_same_v<T, Half> || w.mode & 0x80);
+  if (low_half) {
+    if constexpr (std::is_same_v<T, Half>) narrow_halves(d);
+    const uint32_t keep = op->flags & kZeroHigh ? 0 : 0xffff0000;
+    EMU_INDEPENDENT
+    for (unsigned i = 0; i < 32; ++i)
+      registers[i] = enabled >> i & 1 ? (registers[i] & keep) | (d[i] & 0xffff) : registers[i];
+  } else if (slow)
+    finish(w, op, kType<T>, half, d, enabled);
+  else if (!in_registers<T>(op, enabled))
+    write_enabled(registers, w.lanes, sizeof(T) / 4, d, enabled);
+}
+
 template <auto F, bool WritesExec, class R, class... A, size_t... I>
 EMU_FN const Op* run_lanes(Wave& w, const Op* op, std::index_sequence<I...>) {
   using T = typename Unwrap<R>::type;
@@ -374,9 +399,8 @@ EMU_FN const Op* run_lanes(Wave& w, const Op* op, std::index_sequence<I...>) {
     } else {
       // Straight into the registers where all lanes are on. (With a condition on each store compilers move
       // the arithmetic behind it and make no SIMD.)
-      const bool slow = kIsShort<T> || (op->flags & kSlowOut), direct = !slow && enabled == ~0u;
-      uint32_t* const registers = w.v + op->dst_offset + half;
-      uint32_t* d = direct ? registers : tmp[sizeof...(A)];
+      const bool direct = in_registers<T>(op, enabled);
+      uint32_t* d = direct ? w.v + op->dst_offset + half : tmp[sizeof...(A)];
       uint32_t* dh = direct ? d + w.lanes : d + 32;
       uint32_t bits = 0;
       EMU_INDEPENDENT
@@ -401,19 +425,7 @@ EMU_FN const Op* run_lanes(Wave& w, const Op* op, std::index_sequence<I...>) {
           d[i] = uint16_t(value);
         }
       }
-      // A half or a short integer into the low half of the register.
-      const bool low_half =
-          kIsShort<T> && !(op->flags & (kSlowOut | kDstHigh)) && (!std::is_same_v<T, Half> || w.mode & 0x80);
-      if (low_half) {
-        if constexpr (std::is_same_v<T, Half>) narrow_halves(d);
-        const uint32_t keep = op->flags & kZeroHigh ? 0 : 0xffff0000;
-        EMU_INDEPENDENT
-        for (unsigned i = 0; i < 32; ++i)
-          registers[i] = enabled >> i & 1 ? (registers[i] & keep) | (d[i] & 0xffff) : registers[i];
-      } else if (slow)
-        finish(w, op, kType<T>, half, d, enabled);
-      else if (!direct)
-        write_enabled(registers, w.lanes, sizeof(T) / 4, d, enabled);
+      write_results<T>(w, op, half, d, enabled);
       if constexpr (Unwrap<R>::carries) mask |= uint64_t(bits & enabled) << half;
     }
   }

@@ -4,6 +4,7 @@
 #include "emu/exec/ops/group.h"
 #include "emu/exec/ops/half_extremes.h"
 #include "emu/exec/ops/real.h"
+#include "emu/exec/ops/wide.h"
 
 namespace emu::exec {
 namespace EMU_ISA {
@@ -26,59 +27,35 @@ EMU_FN Source low_part(const Source& s) {
   return low;
 }
 
-/// 64 halves and floats of the same values; narrowing rounds to nearest.
-EMU_FN void widen_block(const u16* from, float* to) {
-#if defined(__AVX512F__)
-  for (int i = 0; i < 64; i += 16)
-    _mm512_storeu_ps(to + i, _mm512_maskz_cvtph_ps(
-                                 0xffff, _mm256_loadu_si256(reinterpret_cast<const __m256i*>(from + i))));
-#elif defined(__F16C__)
-  for (int i = 0; i < 64; i += 8)
-    _mm256_storeu_ps(to + i, _mm256_cvtph_ps(_mm_loadu_si128(reinterpret_cast<const __m128i*>(from + i))));
-#else
-  for (int i = 0; i < 64; ++i) to[i] = half_value(from[i]);
-#endif
-}
-EMU_FN void narrow_block(const float* from, u16* to) {
-#if defined(__AVX512F__)
-  for (int i = 0; i < 64; i += 16)
-    _mm256_storeu_si256(reinterpret_cast<__m256i*>(to + i),
-                        _mm512_maskz_cvtps_ph(0xffff, _mm512_loadu_ps(from + i), 0));
-#elif defined(__F16C__)
-  for (int i = 0; i < 64; i += 8)
-    _mm_storeu_si128(reinterpret_cast<__m128i*>(to + i), _mm256_cvtps_ph(_mm256_loadu_ps(from + i), 0));
-#else
-  for (int i = 0; i < 64; ++i) to[i] = u16(half_bits(from[i]));
-#endif
-}
-/// The two elements of 32 lanes that op_sel, op_sel_hi, neg_lo and neg_hi choose, one lane after the other.
-EMU_FN void elements_of(const Wave& w, const Source& s, unsigned half, u16* to) {
-  alignas(64) u32 words[32];
-  if (s.place == Place::Scalar) {
-    for (u32& word : words) word = w.s[s.reg];
-  } else {
-    const u32* from = s.place == Place::Vector ? w.v + s.offset + half : s.row;
-    std::memcpy(words, from, sizeof(words));
-  }
-  const u32 flip = (s.mods & kNeg ? 0x8000u : 0) | (s.mods & kNegHigh ? 0x80000000u : 0);
+/// 32 lanes of the two elements that op_sel, op_sel_hi, neg_lo and neg_hi choose: the register itself, or
+/// words in `to`.
+EMU_FN const u32* elements_of(const Wave& w, const Source& s, unsigned half, u32* to) {
+  const u32* from = s.place == Place::Vector ? w.v + s.offset + half : s.row;
   const unsigned chosen = s.mods & (kHigh | kPackHigh);
+  const u32 flip = (s.mods & kNeg ? 0x8000u : 0) | (s.mods & kNegHigh ? 0x80000000u : 0);
+  if (s.place != Place::Scalar && chosen == kPackHigh && flip == 0) [[likely]]
+    return from;
+  if (s.place == Place::Scalar)
+    for (unsigned i = 0; i < 32; ++i) to[i] = w.s[s.reg];
+  else
+    std::memcpy(to, from, 32 * sizeof(u32));
   if (chosen == 0)
-    for (u32& word : words) word = (word & 0xffff) | word << 16;
+    for (unsigned i = 0; i < 32; ++i) to[i] = (to[i] & 0xffff) | to[i] << 16;
   else if (chosen == kHigh)
-    for (u32& word : words) word = word >> 16 | word << 16;
+    for (unsigned i = 0; i < 32; ++i) to[i] = to[i] >> 16 | to[i] << 16;
   else if (chosen == (kHigh | kPackHigh))
-    for (u32& word : words) word = word >> 16 | (word & 0xffff0000);
-  if (flip)
-    for (u32& word : words) word ^= flip;
-  std::memcpy(to, words, sizeof(words));
+    for (unsigned i = 0; i < 32; ++i) to[i] = to[i] >> 16 | (to[i] & 0xffff0000);
+  for (unsigned i = 0; i < 32; ++i) to[i] ^= flip;
+  return to;
 }
 
-template <auto F, auto Quick, class Signature, class QuickSignature>
+/// F on each of the two elements.
+template <auto F, class Signature>
 struct PackedFunction;
-/// F on each of the two elements; Quick: the same where MODE is the usual one and nothing is clamped.
-template <auto F, auto Quick, class R, class... A, class Q, class... B>
-struct PackedFunction<F, Quick, R (*)(A...), Q (*)(B...)> {
+template <auto F, class R, class... A>
+struct PackedFunction<F, R (*)(A...)> {
   static constexpr bool kHalves = std::is_same_v<R, Half>;
+  using Indices = std::index_sequence_for<A...>;
   template <size_t... I>
   [[gnu::noinline]] static void in_parts(Wave& w, const Op* op, std::index_sequence<I...>) {
     const std::conditional_t<kHalves, FpScope<true>, NoScope> scope(w);
@@ -115,56 +92,17 @@ struct PackedFunction<F, Quick, R (*)(A...), Q (*)(B...)> {
         d[i] = enabled >> i & 1 ? (out[0][i] & 0xffff) | out[1][i] << 16 : d[i];
     }
   }
-  template <class T>
-  EMU_FN T element(const u16* bits, const float* values, unsigned i, const Mode& mode) {
-    if constexpr (std::is_same_v<T, Mode>)
-      return mode;
-    else if constexpr (std::is_same_v<T, Half>)
-      return {values[i]};
-    else
-      return T(bits[i]);
-  }
-  template <size_t... I>
-  EMU_FN void at_once(Wave& w, const Op* op, std::index_sequence<I...>) {
-    constexpr bool kFloats = std::is_same_v<Q, Half>;
-    const Mode mode{(w.mode & kModeIeee) != 0 || w.generation >= 12, false, false, 0, w.generation == 9};
-    alignas(64) u16 in[sizeof...(B)][64], out[64];
-    alignas(64) float values[sizeof...(B)][64], results[64];
-    for (unsigned half = 0; half < w.lanes; half += 32) {
-      const auto fill = [&]<class T>(unsigned n, const Source& s, T*) {
-        if constexpr (!std::is_same_v<T, Mode>) elements_of(w, s, half, in[n]);
-        if constexpr (std::is_same_v<T, Half>) widen_block(in[n], values[n]);
-      };
-      (fill(I, op->src[operand_index<B...>(I)], static_cast<B*>(nullptr)), ...);
-      for (unsigned i = 0; i < 64; ++i) {
-        const Q r = Quick(element<B>(in[I], values[I], i, mode)...);
-        if constexpr (kFloats)
-          results[i] = r.f;
-        else
-          out[i] = u16(r);
-      }
-      if constexpr (kFloats) narrow_block(results, out);
-      const u32 enabled = u32(exec_of(w) >> half);
-      u32* d = w.v + op->dst_offset + half;
-      alignas(64) u32 words[32];
-      std::memcpy(words, out, sizeof(words));
-      for (unsigned i = 0; i < 32; ++i) d[i] = enabled >> i & 1 ? words[i] : d[i];
-    }
-  }
-  static const Op* run(Wave& w, const Op* op) {
+  /// Whether MODE is the usual one and nothing but the choice of elements and signs is asked for.
+  EMU_FN bool usual(const Wave& w, const Op* op) {
     unsigned mods = 0;
     for (unsigned i = 0; i < op->sources; ++i) mods |= op->src[i].mods;
-    const bool usual = !kHalves || (w.mode & kModeFpMask) == kModeDefault;
-    if (!usual || (op->flags & kClamp) || (mods & (kDpp | kAbs)) || op->dpp != nullptr) [[unlikely]]
-      in_parts(w, op, std::index_sequence_for<A...>());
-    else
-      at_once(w, op, std::index_sequence_for<B...>());
-    return op + 1;
+    return !((kHalves && (w.mode & kModeFpMask) != kModeDefault) || (op->flags & kClamp) ||
+             (mods & (kDpp | kAbs)) || op->dpp != nullptr);
   }
-  static constexpr Row row(const char* name, unsigned flags) {
+  static constexpr Row row(const char* name, unsigned flags, Handler run) {
     Row r{};
     r.name = name;
-    r.run = &run;
+    r.run = run;
     r.form = Form::Vector;
     r.cls = Class::Vector;
     r.dst = Type::U32;
@@ -176,10 +114,90 @@ struct PackedFunction<F, Quick, R (*)(A...), Q (*)(B...)> {
     return r;
   }
 };
+
+/// In the usual case Quick on the bits of all elements in one loop.
+template <auto F, auto Quick, class Signature>
+struct PackedBits;
+template <auto F, auto Quick, class R, class... A>
+struct PackedBits<F, Quick, R (*)(A...)> {
+  using Slow = PackedFunction<F, decltype(+F)>;
+  template <class T>
+  EMU_FN T element(const u16* bits, unsigned i, const Mode& mode) {
+    if constexpr (std::is_same_v<T, Mode>)
+      return mode;
+    else
+      return T(bits[i]);
+  }
+  template <size_t... I>
+  EMU_FN void at_once(Wave& w, const Op* op, std::index_sequence<I...>) {
+    const Mode mode{(w.mode & kModeIeee) != 0 || w.generation >= 12, false, false, 0, w.generation == 9};
+    alignas(64) u32 words[sizeof...(A)][32], out[32];
+    alignas(64) u16 in[sizeof...(A)][64], results[64];
+    for (unsigned half = 0; half < w.lanes; half += 32) {
+      const auto fill = [&]<class T>(unsigned n, const Source& s, T*) {
+        if constexpr (!std::is_same_v<T, Mode>)
+          std::memcpy(in[n], elements_of(w, s, half, words[n]), sizeof(in[n]));
+      };
+      (fill(I, op->src[operand_index<A...>(I)], static_cast<A*>(nullptr)), ...);
+      for (unsigned i = 0; i < 64; ++i) results[i] = u16(Quick(element<A>(in[I], i, mode)...));
+      std::memcpy(out, results, sizeof(out));
+      const u32 enabled = u32(exec_of(w) >> half);
+      u32* d = w.v + op->dst_offset + half;
+      for (unsigned i = 0; i < 32; ++i) d[i] = enabled >> i & 1 ? out[i] : d[i];
+    }
+  }
+  static const Op* run(Wave& w, const Op* op) {
+    if (Slow::usual(w, op)) [[likely]]
+      at_once(w, op, std::index_sequence_for<A...>());
+    else
+      Slow::in_parts(w, op, typename Slow::Indices());
+    return op + 1;
+  }
+};
 template <auto F, auto Quick = F>
 constexpr Row packed(const char* name, unsigned flags = 0) {
-  return PackedFunction<F, Quick, decltype(+F), decltype(+Quick)>::row(name, flags);
+  return PackedFunction<F, decltype(+F)>::row(name, flags, &PackedBits<F, Quick, decltype(+Quick)>::run);
 }
+
+/// In the usual case Quick on many floats, which may be any that round to the right halves.
+template <auto F, auto Quick, unsigned Count>
+const Op* packed_floats(Wave& w, const Op* op) {
+  using Slow = PackedFunction<F, decltype(+F)>;
+  if (!Slow::usual(w, op)) [[unlikely]] {
+    Slow::in_parts(w, op, typename Slow::Indices());
+    return op + 1;
+  }
+  alignas(64) u32 words[Count][32];
+  for (unsigned half = 0; half < w.lanes; half += 32) {
+    const u16* in[Count];
+    for (unsigned n = 0; n < Count; ++n)
+      in[n] = reinterpret_cast<const u16*>(elements_of(w, op->src[n], half, words[n]));
+    const u32 enabled = u32(exec_of(w) >> half);
+    u32* d = w.v + op->dst_offset + half;
+    constexpr unsigned kLanes = Floats::kLanes;
+    for (unsigned i = 0; i < 32; i += kLanes) {
+      const auto part = [&](unsigned at) {
+        const auto value = [&](unsigned n) { return Floats::load_halves(in[n] + at); };
+        if constexpr (Count == 2)
+          return Quick(value(0), value(1));
+        else
+          return Quick(value(0), value(1), value(2));
+      };
+      store_halves(d + i, part(2 * i), part(2 * i + kLanes), enabled >> i);
+    }
+  }
+  return op + 1;
+}
+template <auto F, auto Quick>
+constexpr Row packed_sum(const char* name) {
+  return PackedFunction<F, decltype(+F)>::row(name, 0, &packed_floats<F, Quick, 2>);
+}
+constexpr auto kFused = [](Half a, Half b, Half c) { return fused_half(a, b, c); };
+constexpr auto kFusedQuick = [](Floats a, Floats b, Floats c) { return fused_nearly(a, b, c); };
+constexpr Row packed_fused(const char* name, unsigned flags = 0) {
+  return PackedFunction<kFused, decltype(+kFused)>::row(name, flags, &packed_floats<kFused, kFusedQuick, 3>);
+}
+
 EMU_FN i16 sat(i32 x, bool clamp) { return i16(!clamp ? x : x > 32767 ? 32767 : x < -32768 ? -32768 : x); }
 EMU_FN u16 satu(i32 x, bool clamp) { return u16(!clamp ? x : x > 65535 ? 65535 : x < 0 ? 0 : x); }
 template <class T>
@@ -202,18 +220,6 @@ template <bool Max>
 EMU_FN Half extreme(u16 a, u16 b, Mode m) {
   return {half_value(extreme_bits<Max>(a, b, m))};
 }
-/// fused_half where the host rounds to nearest: the product has 22 bits and is exact as a float, the error of
-/// the sum is a float too, and an inexact even sum moves one unit towards it (to odd), so that rounding to 11
-/// bits is right afterwards.
-EMU_FN Half fused_half_nearest(Half a, Half b, Half c) {
-  const float p = a.f * b.f, s = p + c.f, t = s - p, error = (p - (s - t)) + (c.f - t);
-  // In integers alone, which compilers make SIMD of; an error that is no number moves nothing.
-  const u32 sum = bits(s), inexact = (bits(error) & 0x7fffffffu) - 1 < 0x7f7fffffu,
-            moves = inexact & ~sum & 1;
-  const u32 towards_zero = (bits(error) ^ sum) >> 31;
-  return {from_bits<float>(sum + moves - ((moves & towards_zero) << 1))};
-}
-
 /// v_fma_mix: each source is an f32 or a half. Result 0: f32, 1: low half, 2: high half.
 template <int Result>
 const Op* fma_mix(Wave& w, const Op* op) {
@@ -376,12 +382,12 @@ constexpr Row kRows[] = {
     packed<[](i16 a, i16 b) { return a < b ? a : b; }>("v_pk_min_i16"),
     packed<[](u16 a, u16 b) { return larger_of(a, b); }>("v_pk_max_u16"),
     packed<[](u16 a, u16 b) { return a < b ? a : b; }>("v_pk_min_u16"),
-    packed<[](Half a, Half b) { return Half{a.f + b.f}; }>("v_pk_add_f16"),
-    packed<[](Half a, Half b) { return Half{a.f * b.f}; }>("v_pk_mul_f16"),
-    packed<[](Half a, Half b, Half c) { return fused_half(a, b, c); },
-           [](Half a, Half b, Half c) { return fused_half_nearest(a, b, c); }>("v_pk_fma_f16"),
-    packed<[](Half a, Half b, Half c) { return fused_half(a, b, c); },
-           [](Half a, Half b, Half c) { return fused_half_nearest(a, b, c); }>("v_pk_fmac_f16", kAccumulate),
+    packed_sum<[](Half a, Half b) { return Half{a.f + b.f}; }, [](Floats a, Floats b) { return a + b; }>(
+        "v_pk_add_f16"),
+    packed_sum<[](Half a, Half b) { return Half{a.f * b.f}; }, [](Floats a, Floats b) { return a * b; }>(
+        "v_pk_mul_f16"),
+    packed_fused("v_pk_fma_f16"),
+    packed_fused("v_pk_fmac_f16", kAccumulate),
     packed<[](u16 a, u16 b, Mode m) { return extreme<false>(a, b, m); },
            [](u16 a, u16 b, Mode m) { return extreme_bits<false>(a, b, m); }>("v_pk_min_f16"),
     packed<[](u16 a, u16 b, Mode m) { return extreme<true>(a, b, m); },
@@ -390,8 +396,10 @@ constexpr Row kRows[] = {
            [](u16 a, u16 b) { return half_number<false>(a, b); }>("v_pk_min_num_f16"),
     packed<[](u16 a, u16 b) { return half_from(half_number<true>(a, b)); },
            [](u16 a, u16 b) { return half_number<true>(a, b); }>("v_pk_max_num_f16"),
-    packed<[](u16 a, u16 b) { return half_from(half_nan_wins<false>(a, b)); }>("v_pk_minimum_f16"),
-    packed<[](u16 a, u16 b) { return half_from(half_nan_wins<true>(a, b)); }>("v_pk_maximum_f16"),
+    packed<[](u16 a, u16 b) { return half_from(half_nan_wins<false>(a, b)); },
+           [](u16 a, u16 b) { return half_nan_wins<false>(a, b); }>("v_pk_minimum_f16"),
+    packed<[](u16 a, u16 b) { return half_from(half_nan_wins<true>(a, b)); },
+           [](u16 a, u16 b) { return half_nan_wins<true>(a, b); }>("v_pk_maximum_f16"),
     special("v_fma_mix_f32", fma_mix<0>, Type::Mix, Type::Mix, Class::Vector),
     special("v_fma_mixlo_f16", fma_mix<1>, Type::Mix, Type::Mix, Class::Vector, kPartial),
     special("v_fma_mixhi_f16", fma_mix<2>, Type::Mix, Type::Mix, Class::Vector, kPartial),
