@@ -98,6 +98,12 @@ bool lanes_initialized(const uint8_t* shadow, const Offset* at, uint64_t lanes, 
   return all == uint32_t(kOnes);
 }
 
+/// Whether the operation stores to private memory: functions save registers there that hold nothing.
+bool saves(const Wave& w, const Op* op) {
+  if (op->row->flags & kScratchSpace) return true;
+  return op->row->form == Form::Buffer && (w.s[op->src[2].reg + 1] & 0xffff) == (kPrivateDescriptor & 0xffff);
+}
+
 /// Scalar operations bit by bit: a bit of the result is defined if its sources' undefined bits cannot change
 /// it. Masks of lanes are made so: what the lanes that are off had before goes on, written or not.
 void check_bitwise(Wave& w, const Op* op) {
@@ -132,6 +138,33 @@ void check_bitwise(Wave& w, const Op* op) {
   if (op->dst_place == Place::Scalar) define_bits(w, op->dst, words, defined);
   // Moves leave SCC alone.
   if (row->truth != 12 || writes_exec) define_scalar(w, kScc, 1, defined == all || (bits & defined) != 0);
+}
+
+bool is_wide_shift(const Row& row) {
+  return row.src[0] == Type::U32 && (row.src[1] == Type::U64 || row.src[1] == Type::I64) &&
+         row.src[2] == Type::None;
+}
+/// Shifts of 64 bits by an amount that all lanes share (compilers move high words down with them): each word
+/// of the result follows from the words whose bits come into it.
+void check_wide_shift(Wave& w, const Op* op, uint64_t exec) {
+  const Source& amount = op->src[0];
+  Source word = op->src[1];
+  word.words = 1;
+  const uint64_t low = defined_lanes(w, word);
+  ++word.reg;
+  const uint64_t high = op->src[1].place == Place::Vector ? defined_lanes(w, word) : low;
+  const bool known = amount.place == Place::Constant || scalar_defined(w, amount.reg, 1);
+  const unsigned by = (amount.place == Place::Constant ? unsigned(amount.value) : w.s[amount.reg]) & 63;
+  // "v_lshlrev_b64" goes up, "v_lshrrev_b64" and "v_ashrrev_i64" go down.
+  const bool up = op->row->name[5] == 'l', fills = op->row->name[2] == 'a';
+  const uint64_t all = ~uint64_t(0);
+  const uint64_t near = up ? low : high, far = up ? high : low;
+  const uint64_t entered = by >= 32 && !fills ? all : near;
+  const uint64_t left = (by >= 32 ? all : far) & (by == 0 ? all : near);
+  for (unsigned i = 0; i < 2; ++i) {
+    uint64_t& lanes = w.initialized[op->dst + i];
+    lanes = (lanes & ~exec) | ((known ? (i == 0) == up ? entered : left : 0) & exec);
+  }
 }
 
 }  // namespace
@@ -175,7 +208,7 @@ void check_registers(Wave& w, const Op* op) {
       for (unsigned i = 0; i < op->sources; ++i) {
         const Source& s = op->src[i];
         const bool data = row->form == Form::Lds ? i > 0 : i == 1;
-        if (exec && s.place != Place::None)
+        if (exec && s.place != Place::None && !(data && row->form != Form::Lds && saves(w, op)))
           need(w, op, s, s.place == Place::Vector ? exec : 1, data ? "data" : "an address");
       }
       if (op->dst_place == Place::Vector && (row->dst_words || op->flags & kReturns))
@@ -220,6 +253,9 @@ void check_registers(Wave& w, const Op* op) {
     }
     return;
   }
+  if (op->dst_place == Place::Vector && is_wide_shift(*row) && op->src[0].place != Place::Vector &&
+      op->dpp == nullptr)
+    return check_wide_shift(w, op, exec);
   if (op->dst_place == Place::Vector) {
     if (row->flags & kCarriesUp) {
       low_defined = ~uint64_t(0);

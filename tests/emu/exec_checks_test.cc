@@ -190,6 +190,27 @@ KERNEL stack_beyond(int* c, int at) {
   for (int i = 0; i < 8; ++i) mine[i] = i;
   c[thread_x()] = mine[at];
 }
+// The function saves v40, which nobody wrote.
+static __device__ __attribute__((noinline)) int with_saved_register(int x) {
+  asm volatile("v_mov_b32 v40, %0\n\tv_or_b32 %0, 1, v40" : "+v"(x) : : "v40");
+  return x;
+}
+KERNEL saves(int* c) { c[thread_x()] = with_saved_register(thread_x()); }
+// Of v[50:51] only one word was written.
+#define SHIFT(name, written, shift, read)                                                         \
+  KERNEL name(int* c) {                                                                           \
+    int x;                                                                                        \
+    asm volatile("v_mov_b32 " written ", %1\n\t" shift "\n\tv_mov_b32 %0, " read                  \
+                 : "=v"(x) : "v"(thread_x()) : "v50", "v51", "v52", "v53", "s40");                 \
+    c[thread_x()] = x;                                                                            \
+  }
+SHIFT(shift_down_32_low, "v51", "v_lshrrev_b64 v[52:53], 32, v[50:51]", "v52")
+SHIFT(shift_down_32_high, "v50", "v_lshrrev_b64 v[52:53], 32, v[50:51]", "v53")
+SHIFT(shift_up_40_high, "v50", "s_mov_b32 s40, 40\n\tv_lshlrev_b64 v[52:53], s40, v[50:51]", "v53")
+SHIFT(shift_down_8_high, "v51", "v_lshrrev_b64 v[52:53], 8, v[50:51]", "v53")
+SHIFT(shift_down_8_low, "v51", "v_lshrrev_b64 v[52:53], 8, v[50:51]", "v52")
+SHIFT(shift_up_8_high, "v50", "v_lshlrev_b64 v[52:53], 8, v[50:51]", "v53")
+SHIFT(shift_sign_40_high, "v50", "v_ashrrev_i64 v[52:53], 40, v[50:51]", "v53")
 KERNEL trap(int* c, int go) {
   if (go) __builtin_trap();
   c[thread_x()] = 1;
@@ -482,6 +503,24 @@ TEST_P(ExecChecks, Trap) {
   int* c = device->allocate<int>(32);
   const Fault f = fault([&] { device->run("trap", {.grid = 1, .block = 32}, c, 1); });
   expect_at(f, Fault::Kind::Trap, "trap", 0, -1, "s_trap");
+}
+
+TEST_P(ExecChecks, FunctionsMaySaveWhatWasNeverWritten) {
+  int* c = device->allocate<int>(64);
+  device->run("saves", {.grid = 1, .block = 64}, c);
+  for (int i = 0; i < 64; ++i) ASSERT_EQ(c[i], i | 1);
+}
+
+// A word of a shifted pair is as good as what comes into it.
+TEST_P(ExecChecks, ShiftsOfHalfWrittenPairs) {
+  int* c = device->allocate<int>(64);
+  for (const char* kernel :
+       {"shift_down_32_low", "shift_down_32_high", "shift_up_40_high", "shift_down_8_high"})
+    device->run(kernel, {.grid = 1, .block = 64}, c);
+  for (const char* kernel : {"shift_down_8_low", "shift_up_8_high", "shift_sign_40_high"}) {
+    const Fault f = fault([&] { device->run(kernel, {.grid = 1, .block = 64}, c); });
+    expect_at(f, Fault::Kind::Uninitialized, kernel, 0, 0, "global_store_");
+  }
 }
 
 TEST_P(ExecChecks, Counters) {
