@@ -5,6 +5,7 @@
 #include <elf.h>
 
 #include <algorithm>
+#include <charconv>
 #include <cstring>
 
 #include "emu/msgpack.h"
@@ -84,23 +85,32 @@ void read_segments(std::span<const std::byte> file, const Elf64_Ehdr& header, Co
   if (object.segments.empty()) invalid("no segment to load");
 }
 
+std::vector<CodeObject::Symbol> read_symbols(std::span<const std::byte> file,
+                                             std::span<const std::byte> sections, const Elf64_Shdr& section) {
+  if (section.sh_link >= sections.size() / sizeof(Elf64_Shdr)) invalid("the symbols have no string table");
+  const auto strings_header = item<Elf64_Shdr>(sections, section.sh_link);
+  const auto strings = part(file, strings_header.sh_offset, strings_header.sh_size, "the string table");
+  const auto symbols = part(file, section.sh_offset, section.sh_size, "the symbols");
+  std::vector<CodeObject::Symbol> found;
+  for (size_t s = 0; s < symbols.size() / sizeof(Elf64_Sym); ++s) {
+    const auto symbol = item<Elf64_Sym>(symbols, s);
+    found.push_back({text_at(strings, symbol.st_name), symbol.st_value, symbol.st_size,
+                     static_cast<uint8_t>(ELF64_ST_TYPE(symbol.st_info)), symbol.st_shndx != SHN_UNDEF});
+  }
+  return found;
+}
+
 void read_sections(std::span<const std::byte> file, const Elf64_Ehdr& header, CodeObject& object) {
   if (header.e_shentsize != sizeof(Elf64_Shdr)) invalid("section headers of a strange size");
   const auto table =
       part(file, header.e_shoff, uint64_t{header.e_shnum} * sizeof(Elf64_Shdr), "the section headers");
   for (size_t i = 0; i < header.e_shnum; ++i) {
     const auto section = item<Elf64_Shdr>(table, i);
-    if (section.sh_type == SHT_DYNSYM) {
-      if (section.sh_link >= header.e_shnum) invalid("the symbols have no string table");
-      const auto strings_header = item<Elf64_Shdr>(table, section.sh_link);
-      const auto strings = part(file, strings_header.sh_offset, strings_header.sh_size, "the string table");
-      const auto symbols = part(file, section.sh_offset, section.sh_size, "the symbols");
-      for (size_t s = 0; s < symbols.size() / sizeof(Elf64_Sym); ++s) {
-        const auto symbol = item<Elf64_Sym>(symbols, s);
-        object.symbols.push_back({text_at(strings, symbol.st_name), symbol.st_value, symbol.st_size,
-                                  static_cast<uint8_t>(ELF64_ST_TYPE(symbol.st_info)),
-                                  symbol.st_shndx != SHN_UNDEF});
-      }
+    if (section.sh_type == SHT_DYNSYM) object.symbols = read_symbols(file, table, section);
+    if (section.sh_type == SHT_SYMTAB) {
+      object.functions = read_symbols(file, table, section);
+      std::erase_if(object.functions,
+                    [](const auto& symbol) { return !symbol.defined || symbol.type != STT_FUNC; });
     }
     if (section.sh_type == SHT_RELA && (section.sh_flags & SHF_ALLOC) != 0) {
       const auto relocations = part(file, section.sh_offset, section.sh_size, "the relocations");
@@ -213,11 +223,29 @@ Kernel read_kernel(const CodeObject& object, const MsgValue& map) {
   return kernel;
 }
 
+// "0:0:HASH,FORMAT", the hash in hexadecimal; what other languages put there has no comma behind the third
+// field.
+void read_print_formats(const MsgValue& metadata, CodeObject& object) {
+  const MsgValue* formats = metadata.find("amdhsa.printf");
+  if (formats == nullptr || formats->type != MsgValue::Type::Array) return;
+  for (const MsgValue& entry : formats->items) {
+    const std::string_view text = entry.text;
+    const size_t first = text.find(':'), second = first == text.npos ? first : text.find(':', first + 1);
+    if (second == text.npos) continue;
+    uint64_t hash = 0;
+    const char* end = text.data() + text.size();
+    const auto [stop, error] = std::from_chars(text.data() + second + 1, end, hash, 16);
+    if (error == std::errc() && stop != end && *stop == ',')
+      object.print_formats[hash] = std::string(stop + 1, end);
+  }
+}
+
 void read_kernels(std::span<const std::byte> notes, CodeObject& object) {
   const auto bytes = find_metadata(notes);
   if (bytes.empty()) invalid("no metadata note");
   const auto metadata = read_msgpack(bytes);
   if (!metadata || metadata->type != MsgValue::Type::Map) invalid("the metadata is not a MessagePack map");
+  read_print_formats(*metadata, object);
   const MsgValue* kernels = metadata->find("amdhsa.kernels");
   if (kernels == nullptr) return;  // a module may hold variables only
   if (kernels->type != MsgValue::Type::Array) invalid("metadata: amdhsa.kernels is not an array");

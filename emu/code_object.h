@@ -73,7 +73,9 @@ struct CodeObject {
   uint32_t flags = 0;    // e_flags, whole
   uint64_t memory_bytes = 0;
   std::vector<Segment> segments;
-  std::vector<Symbol> symbols;  // of .dynsym, in its order
+  std::vector<Symbol> symbols;                    // of .dynsym, in its order
+  std::vector<Symbol> functions;                  // of .symtab, which may have been stripped: local ones too
+  std::map<uint64_t, std::string> print_formats;  // of printf, by hash
   std::vector<Relocation> relocations;
   std::vector<Kernel> kernels;  // what metadata and descriptors say; addresses relative to the image's start
 
@@ -110,6 +112,10 @@ class Image {
   size_t text_bytes() const { return text_bytes_; }
   /// The function symbol around a text address, for reports: "name+0x40"; empty when there is none.
   std::string where(uint64_t address) const;
+  /// The address of a function by its name, local ones too; 0 when there is none.
+  uint64_t find_function(const std::string& name) const;
+  /// Format strings of printf, by the hash that kernels give in their stead (`-mprintf-kind=buffered`).
+  const std::map<uint64_t, std::string>& print_formats() const { return print_formats_; }
 
  private:
   void relocate(const CodeObject& object);
@@ -123,6 +129,7 @@ class Image {
   std::vector<Kernel> kernels_;
   std::map<std::string, Global> globals_;
   std::map<uint64_t, std::pair<std::string, uint64_t>> functions_;  // address -> name, size
+  std::map<uint64_t, std::string> print_formats_;
 };
 
 }  // namespace emu

@@ -74,6 +74,10 @@ Image::Image(std::span<const std::byte> file, const Chip& chip, Memory& memory)
       globals_[symbol.name] = {base + symbol.value, symbol.size};
     if (symbol.type == STT_FUNC) functions_[base + symbol.value] = {symbol.name, symbol.size};
   }
+  for (const auto& symbol : object.functions)
+    if (symbol.value <= bytes_ && symbol.size <= bytes_ - symbol.value)
+      functions_.try_emplace(base + symbol.value, symbol.name, symbol.size);
+  print_formats_ = object.print_formats;
 }
 
 Image::~Image() { memory_.release(base_); }
@@ -126,6 +130,12 @@ const Kernel* Image::find_kernel(const std::string& name) const {
 const Image::Global* Image::find_global(const std::string& name) const {
   const auto found = globals_.find(name);
   return found == globals_.end() ? nullptr : &found->second;
+}
+
+uint64_t Image::find_function(const std::string& name) const {
+  const auto found = std::find_if(functions_.begin(), functions_.end(),
+                                  [&](const auto& function) { return function.second.first == name; });
+  return found == functions_.end() ? 0 : found->first;
 }
 
 std::string Image::where(uint64_t address) const {

@@ -108,25 +108,34 @@ void Memory::forget_oldest() {
   free_[start] = room;
 }
 
-void* Memory::allocate(size_t bytes) {
+void* Memory::allocate(size_t bytes, size_t alignment) { return allocate(bytes, alignment, kGuard); }
+void* Memory::allocate_near(size_t bytes, size_t alignment) { return allocate(bytes, alignment, kGranule); }
+
+void* Memory::allocate(size_t bytes, size_t alignment, size_t guard) {
   bytes = std::max<size_t>(bytes, 1);
   if (bytes > capacity_) return nullptr;
-  const size_t room = (bytes + kGranule - 1) / kGranule * kGranule + kGuard;
+  const size_t room = (bytes + kGranule - 1) / kGranule * kGranule + guard;
+  const auto before = [alignment](uint64_t at) { return (alignment - at % alignment) % alignment; };
   uint64_t address = 0;
   {
     const std::lock_guard lock(mutex_);
     if (used_ + bytes > capacity_) return nullptr;
     auto found = free_.end();
     for (;;) {
-      found =
-          std::find_if(free_.begin(), free_.end(), [&](const auto& range) { return range.second >= room; });
+      found = std::find_if(free_.begin(), free_.end(),
+                           [&](const auto& range) { return range.second >= room + before(range.first); });
       if (found != free_.end() || resting_.empty()) break;
       forget_oldest();
     }
     if (found == free_.end()) return nullptr;
-    address = found->first;
-    const uint64_t left = found->second - room;
-    free_.erase(found);
+    const uint64_t skipped = before(found->first);
+    address = found->first + skipped;
+    const uint64_t left = found->second - skipped - room;
+    if (skipped > 0) {
+      found->second = skipped;
+    } else {
+      free_.erase(found);
+    }
     if (left > 0) free_[address + room] = left;
     records_[address] = {bytes, room, true};
     used_ += bytes;

@@ -30,8 +30,11 @@ class Memory {
   Memory(const Memory&) = delete;
   Memory& operator=(const Memory&) = delete;
 
-  /// Uninitialized bytes at a multiple of 256; null when the capacity is used up. 0 bytes count as one.
-  void* allocate(size_t bytes);
+  /// Uninitialized bytes at a multiple of `alignment`, a power of two from 256 on; null when the capacity is
+  /// used up. 0 bytes count as one.
+  void* allocate(size_t bytes, size_t alignment = kGranule);
+  /// The same with the smallest guard, for many small blocks.
+  void* allocate_near(size_t bytes, size_t alignment = kGranule);
   /// False when this is no live block's start. reuse: without the time of rest (for the front's own blocks).
   bool release(void* block, bool reuse = false);
 
@@ -77,6 +80,7 @@ class Memory {
     size_t room;   // with rounding and guard
     bool live;
   };
+  void* allocate(size_t bytes, size_t alignment, size_t guard);
   bool valid_here(uint64_t offset, size_t bytes) const {
     // Neighbouring full granules belong to one block, because a guard follows each block.
     for (uint64_t granule = offset / kGranule, at = offset % kGranule;; ++granule, at = 0) {

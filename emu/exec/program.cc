@@ -8,6 +8,7 @@
 #include <stdexcept>
 
 #include "emu/exec/decode.h"
+#include "emu/exec/host_calls.h"
 #include "emu/exec/registers.h"
 #include "emu/exec/service.h"
 
@@ -109,6 +110,8 @@ class Decoder {
       const auto found = p_.at_.find(uint32_t(int64_t(op.offset) - offset_base() + op.imm));
       op.target = found == p_.at_.end() ? &p_.ops_.back() : &p_.ops_[found->second];
     }
+    if (p_.kernel_.image != nullptr)
+      replace_heap_functions(*p_.kernel_.image, p_.base_, bytes, p_.at_, p_.ops_);
   }
 
  private:

@@ -204,6 +204,7 @@ class RaceTable::Locked {
 
 void RaceTable::access(Wave& w, const Op* op, const uint64_t* addresses, uint64_t lanes, uint32_t bytes,
                        Memory::Access kind) {
+  if (lanes != 0 && is_own(addresses[__builtin_ctzll(lanes)])) return;
   LineAccess now = access_of(w, kind == Memory::Access::Atomic);
   if (now.atomic) atomics_[w.group->linear].fetch_add(1, std::memory_order_relaxed);
   now.atomics = atomics_[w.group->linear].load(std::memory_order_relaxed);
@@ -218,6 +219,7 @@ void RaceTable::access(Wave& w, const Op* op, const uint64_t* addresses, uint64_
 }
 
 bool RaceTable::range(const Wave& w, uint64_t address, uint32_t bytes, bool writes) {
+  if (is_own(address)) return true;
   LineAccess now = access_of(w, false);
   now.atomics = atomics_[w.group->linear].load(std::memory_order_relaxed);
   const auto handed_over = [&](const LineAccess& before) {
@@ -231,6 +233,21 @@ bool RaceTable::range(const Wave& w, uint64_t address, uint32_t bytes, bool writ
     note(line, now, writes);
     return true;
   });
+}
+
+bool RaceTable::is_own(uint64_t address) const {
+  return host_ != nullptr && std::any_of(host_->own.begin(), host_->own.end(), [address](const auto& range) {
+           return address - range.begin < range.bytes;
+         });
+}
+
+void RaceTable::forget(uint64_t address, uint64_t bytes) {
+  Locked place(*this);
+  const uint64_t first = address / kLine, last = (address + bytes + kLine - 1) / kLine;
+  for (uint64_t number = first; number < last && number < first + kPlaces; ++number) {
+    RaceLine& line = place.line(number);
+    line.writers = line.readers = 0;
+  }
 }
 
 void LdsRaces::reset(uint32_t bytes) {

@@ -35,12 +35,18 @@ struct RaceLine {
 /// missed, never invented.
 class RaceTable {
  public:
-  explicit RaceTable(uint64_t groups)
-      : places_(kPlaces), lines_(std::make_unique_for_overwrite<RaceLine[]>(kPlaces)), atomics_(groups) {}
+  /// host: its own memory is left out.
+  explicit RaceTable(uint64_t groups, const HostSide* host = nullptr)
+      : host_(host),
+        places_(kPlaces),
+        lines_(std::make_unique_for_overwrite<RaceLine[]>(kPlaces)),
+        atomics_(groups) {}
   void access(Wave& wave, const Op* op, const uint64_t* addresses, uint64_t lanes, uint32_t bytes,
               Memory::Access kind);
   /// A plain read or write of a range, quickly. False where there is a race, which access() then reports.
   bool range(const Wave& wave, uint64_t address, uint32_t bytes, bool writes);
+  /// This memory is a new block: what was done to it before is nothing to the new one.
+  void forget(uint64_t address, uint64_t bytes);
 
  private:
   struct Place {
@@ -48,7 +54,10 @@ class RaceTable {
     uint64_t line = ~uint64_t(0);
   };
   class Locked;
+  /// Whether the address is between the host and the device library.
+  bool is_own(uint64_t address) const;
   static constexpr size_t kPlaces = size_t(1) << 13;
+  const HostSide* host_;
   std::vector<Place> places_;
   std::unique_ptr<RaceLine[]> lines_;           // of the places; nothing before a place has its line
   std::vector<std::atomic<uint32_t>> atomics_;  // by group: how many instructions with atomics it has run

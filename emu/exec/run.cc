@@ -56,7 +56,7 @@ void run(const Launch& launch, Memory& memory, const Options& options, Counters*
       ~15u;
   d.group_count = uint64_t(launch.grid[0]) * launch.grid[1] * launch.grid[2];
 
-  if (options.check >= Check::Race) d.races = std::make_unique<RaceTable>(d.group_count);
+  if (options.check >= Check::Race) d.races = std::make_unique<RaceTable>(d.group_count, launch.host);
 
   unsigned threads =
       options.threads != 0 ? options.threads : std::max(1u, std::thread::hardware_concurrency());

@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <stdexcept>
 #include <string>
+#include <vector>
 
 #include "emu/code_object.h"
 #include "emu/exec/counters.h"
@@ -22,6 +23,20 @@ struct Options {
   unsigned threads = 0;  // 0: as many as the machine has
 };
 
+class Hostcall;
+class KernelHeap;
+
+/// What a kernel may ask of the host while it runs.
+struct HostSide {
+  struct Range {
+    uint64_t begin, bytes;
+  };
+  Hostcall* calls = nullptr;  // null: it rings in vain
+  KernelHeap* heap = nullptr;
+  std::vector<Range>
+      own;  // memory between the host and the device library: nothing of it is looked at for races
+};
+
 struct Launch {
   const Kernel* kernel;
   uint32_t grid[3];   // in blocks
@@ -29,6 +44,7 @@ struct Launch {
   uint32_t dynamic_lds;
   const std::byte* kernargs;  // the whole kernarg segment, hidden arguments filled in, in the device's memory
   uint64_t dispatch_packet;   // address of an AQL dispatch packet in the device's memory
+  const HostSide* host = nullptr;
 };
 
 /// What a kernel did wrong, or what the interpreter cannot do. what() is one line: kind and detail.
@@ -37,6 +53,7 @@ struct Fault : std::runtime_error {
     OutOfBounds,
     UseAfterFree,
     Uninitialized,
+    BadFree,
     LdsOutOfRange,
     DataRace,
     DivergentBarrier,
@@ -53,6 +70,7 @@ struct Fault : std::runtime_error {
   int wave = -1, lane = -1;  // within the group; -1: does not apply
   std::string instruction;   // its disassembly
   uint64_t code_offset = 0;  // from the kernel's entry point
+  std::string where;         // the function and the offset in it; empty where symbols do not say
   uint64_t address = 0;      // the memory or LDS address; 0: does not apply
 };
 

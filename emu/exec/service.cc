@@ -16,6 +16,8 @@ const char* kind_name(Fault::Kind kind) {
       return "use after free";
     case Fault::Kind::Uninitialized:
       return "uninitialized value";
+    case Fault::Kind::BadFree:
+      return "free of no block";
     case Fault::Kind::LdsOutOfRange:
       return "LDS access out of range";
     case Fault::Kind::DataRace:
@@ -61,6 +63,8 @@ void raise(const Wave& w, const Op* op, Fault::Kind kind, int lane, uint64_t add
   fault.instruction = d.program->owner(op).text(op);
   fault.code_offset = uint64_t(int64_t(int32_t(op->offset)));
   fault.address = address;
+  if (const Image* image = d.launch->kernel->image)
+    fault.where = image->where(reinterpret_cast<uint64_t>(d.launch->kernel->code) + fault.code_offset);
   throw fault;
 }
 

@@ -32,6 +32,9 @@ bool check_local_row(const Wave& wave, uint32_t offset, uint32_t bytes, Memory::
 /// One read by the scalar unit into the registers from `first` on; they become as undefined as the memory is.
 void check_scalar(Wave& wave, const Op* op, uint64_t address, uint32_t bytes, unsigned first);
 
+/// s_sendmsg: an interrupt has the host answer the calls of waves that are ready (host_calls.cc).
+void send_message(Wave& wave, const Op* op);
+
 /// Nanoseconds of a clock that only goes forward, for s_memtime and its like.
 uint64_t clock_ticks();
 uint32_t read_hardware_register(const Wave& wave, const Op* op, uint32_t id);

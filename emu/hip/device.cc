@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "emu/hip/device.h"
 
+#include <cstring>
+
 #include "emu/hip/report.h"
 #include "emu/hip/runtime.h"
 
@@ -37,6 +39,7 @@ Device::~Device() {
 Memory& Device::memory() {
   std::call_once(memory_once_, [&] {
     memory_ = std::make_unique<Memory>(memory_bytes_, &host_);
+    kernel_heap_ = std::make_unique<KernelHeap>(*memory_);
     ready_memory_.store(memory_.get());
   });
   return *memory_;
@@ -150,7 +153,50 @@ void Device::reset() {
     blocks.swap(blocks_);
   }
   for (void* block : blocks) memory().release(block);
+  kernel_heap().clear();
+  {
+    const std::lock_guard lock(host_mutex_);
+    if (library_heap_ != 0) memory().release(reinterpret_cast<void*>(library_heap_));
+    library_heap_ = 0;
+  }
   failure_.store(hipSuccess);
+}
+
+KernelHeap& Device::kernel_heap() {
+  memory();
+  return *kernel_heap_;
+}
+
+uint64_t Device::library_heap() {
+  const std::lock_guard lock(host_mutex_);
+  if (library_heap_ == 0) {
+    void* block = memory().allocate(kLibraryHeapBytes);
+    if (block == nullptr)
+      throw Fault(Fault::Kind::Unsupported, "no device memory is left for the heap of kernels");
+    std::memset(block, 0, kLibraryHeapBytes);
+    library_heap_ = reinterpret_cast<uint64_t>(block);
+    memory().mark_initialized(library_heap_, kLibraryHeapBytes);
+  }
+  return library_heap_;
+}
+
+std::unique_ptr<Hostcall> Device::take_hostcall() {
+  {
+    const std::lock_guard lock(host_mutex_);
+    if (!hostcalls_.empty()) {
+      auto hostcall = std::move(hostcalls_.back());
+      hostcalls_.pop_back();
+      return hostcall;
+    }
+  }
+  // On pinned memory, where AMD's runtime has it too; a packet for each wave that the chip could hold.
+  const uint32_t waves = chip_.compute_units * chip_.simds_per_unit * chip_.waves_per_simd;
+  return std::make_unique<Hostcall>(Runtime::get().host().pinned(), waves);
+}
+
+void Device::give_back(std::unique_ptr<Hostcall> hostcall) {
+  const std::lock_guard lock(host_mutex_);
+  hostcalls_.push_back(std::move(hostcall));
 }
 
 bool Device::add_peer(int device) {

@@ -12,7 +12,9 @@
 
 #include "emu/chips.h"
 #include "emu/exec/run.h"
+#include "emu/heap.h"
 #include "emu/hip/stream.h"
+#include "emu/hostcall.h"
 #include "emu/memory.h"
 
 namespace emu::hip {
@@ -59,6 +61,19 @@ class Device {
   /// The program owns the block no more, though its memory is still there. False when it did not own it.
   bool disown(void* block);
 
+  /// What kernels allocate.
+  KernelHeap& kernel_heap();
+  /// Zeroed memory in which the device library keeps account of its own heap (code objects of version 5 and
+  /// later).
+  uint64_t library_heap();
+  static constexpr size_t kLibraryHeapBytes = 131072;
+  /// A buffer for the calls of one run of a kernel; given back when the run has ended well.
+  std::unique_ptr<Hostcall> take_hostcall();
+  void give_back(std::unique_ptr<Hostcall> hostcall);
+  /// Room for what one run may print (`-mprintf-kind=buffered`).
+  size_t print_bytes() const { return print_bytes_.load(); }
+  void set_print_bytes(size_t bytes) { print_bytes_.store(bytes); }
+
   /// Devices whose memory kernels here may touch. False when nothing changes.
   bool add_peer(int device);
   bool remove_peer(int device);
@@ -81,7 +96,12 @@ class Device {
   std::string report_;
   std::mutex blocks_mutex_;
   std::set<void*> blocks_;
-  std::set<int> peers_;  // guarded by blocks_mutex_
+  std::set<int> peers_;                      // guarded by blocks_mutex_
+  std::unique_ptr<KernelHeap> kernel_heap_;  // made with the memory
+  std::mutex host_mutex_;
+  uint64_t library_heap_ = 0;
+  std::vector<std::unique_ptr<Hostcall>> hostcalls_;  // that are not in use
+  std::atomic<size_t> print_bytes_{size_t{1} << 20};
 };
 
 /// A stream by its handle, for the calling thread's device.

@@ -20,6 +20,13 @@ constexpr uint32_t kTimerKhz = 100000;
 constexpr uint32_t kArchBits = 0x1ffff & ~(1u << 11 | 1u << 14 | 1u << 16);
 constexpr int kNoSuchAttribute = INT_MIN;
 
+// hipLimit_t: what there is of it.
+enum Limit { kPrintBytes = 1, kMallocHeapSize = 2 };
+Limit limit(int which) {
+  require(which == kPrintBytes || which == kMallocHeapSize, hipErrorUnsupportedLimit, "no such limit");
+  return static_cast<Limit>(which);
+}
+
 // "gfx90a" -> 9, 0: what HIP calls a compute capability.
 int major_of(const Chip& chip) {
   return std::atoi(std::string(chip.name + 3, std::strlen(chip.name) - 5).c_str());
@@ -327,8 +334,17 @@ EMU_API int hipDeviceReset() {
 EMU_API int hipDeviceGetLimit(size_t* value, int which) {
   return api("hipDeviceGetLimit", [&] {
     require(value != nullptr, hipErrorInvalidValue);
-    require(which == 1 || which == 2, hipErrorUnsupportedLimit, "no such limit");
-    *value = 0;  // neither printing from kernels nor a heap in them
+    Device& device = Runtime::get().current();
+    *value = limit(which) == kMallocHeapSize ? device.memory_bytes() : device.print_bytes();
+  });
+}
+EMU_API int hipDeviceSetLimit(int which, size_t value) {
+  return api("hipDeviceSetLimit", [&] {
+    Device& device = Runtime::get().current();
+    // Kernels allocate from the device's memory, as long as there is some.
+    if (limit(which) == kMallocHeapSize) return;
+    require(value > 0 && value <= UINT32_MAX / 2, hipErrorInvalidValue);
+    device.set_print_bytes((value + 7) / 8 * 8);
   });
 }
 

@@ -8,6 +8,7 @@
 #include "emu/exec/run.h"
 #include "emu/hip/device.h"
 #include "emu/hip/graph.h"
+#include "emu/hip/host_side.h"
 #include "emu/hip/report.h"
 #include "emu/hip/runtime.h"
 #include "emu/hip/tables.h"
@@ -47,7 +48,7 @@ class Scratch {
   ~Scratch() { memory_.release(block_, true); }
   Scratch(const Scratch&) = delete;
   Scratch& operator=(const Scratch&) = delete;
-  const std::byte* get() const { return static_cast<const std::byte*>(block_); }
+  std::byte* get() const { return static_cast<std::byte*>(block_); }
 
  private:
   static size_t room_for(size_t size) {
@@ -67,7 +68,7 @@ uint64_t hidden_value(const std::string& kind, Dim3 grid, Dim3 block, uint32_t d
   if (kind == "hidden_group_size_z") return block.z;
   if (kind == "hidden_grid_dims") return 3;
   if (kind == "hidden_dynamic_lds_size") return dynamic_lds;
-  // Remainders and global offsets are 0 under HIP; print, host-call, heap and queue pointers are not there.
+  // Remainders and global offsets are 0 under HIP; there are no queues; the rest is of a run (host_side.cc).
   return 0;
 }
 
@@ -178,8 +179,10 @@ void KernelCall::run() const {
   packet.kernel_object = kernel->descriptor_address;
   packet.kernarg_address = reinterpret_cast<uint64_t>(arguments.get());
   const Scratch dispatch(memory, &packet, sizeof packet);
+  RunHost host(*kernel, *device, arguments.get());
   const Launch launch{kernel,      {grid.x, grid.y, grid.z}, {block.x, block.y, block.z},
-                      dynamic_lds, arguments.get(),          reinterpret_cast<uint64_t>(dispatch.get())};
+                      dynamic_lds, arguments.get(),          reinterpret_cast<uint64_t>(dispatch.get()),
+                      &host.side()};
   const Settings& settings = Runtime::get().settings();
   if (settings.counters.empty() && !counting_asked()) {
     emu::run(launch, memory, settings.options, nullptr);
@@ -188,6 +191,7 @@ void KernelCall::run() const {
     emu::run(launch, memory, settings.options, &counters);
     add_counters(*kernel, launch, counters);
   }
+  host.finish();
   if (!settings.launched.empty()) note_launched(*kernel);
   // The interpreter's statics exist now; workers must be stopped before those go.
   static std::once_flag once;

@@ -27,6 +27,8 @@ const char* kind_text(Fault::Kind kind) {
       return "use after free";
     case Fault::Kind::Uninitialized:
       return "read of what was never written";
+    case Fault::Kind::BadFree:
+      return "free of no block";
     case Fault::Kind::LdsOutOfRange:
       return "LDS access out of range";
     case Fault::Kind::DataRace:
@@ -107,9 +109,11 @@ std::string report_text(const Fault& fault, const Device& device) {
     text += format("  work-group   (%u, %u, %u)\n", fault.group[0], fault.group[1], fault.group[2]);
     text += format("  wave, lane   %d", fault.wave) + (fault.lane >= 0 ? format(", %d\n", fault.lane) : "\n");
   }
-  if (!fault.instruction.empty())
-    text += "  instruction  " + fault.instruction +
-            format("  at %s+0x%" PRIx64 "\n", fault.kernel.c_str(), fault.code_offset);
+  if (!fault.instruction.empty()) {
+    const std::string where =
+        fault.where.empty() ? fault.kernel + format("+0x%" PRIx64, fault.code_offset) : fault.where;
+    text += "  instruction  " + fault.instruction + "  at " + where + "\n";
+  }
   return text + "  the device is stopped: every later call fails until hipDeviceReset\n";
 }
 

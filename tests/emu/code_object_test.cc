@@ -32,6 +32,16 @@ extern "C" __global__ __launch_bounds__(192) void stage(float* c) {
 }
 )";
 
+constexpr const char* kFunctions = R"(
+__device__ __attribute__((noinline)) int local(int x) { asm volatile("" : "+v"(x)); return x + 1; }
+extern "C" __device__ int printf(const char*, ...);
+extern "C" __device__ void* __printf_alloc(unsigned) { return nullptr; }
+extern "C" __global__ void call(int* c) {
+  c[thread_x()] = local(thread_x());
+  printf("a: %d, b\n", c[0]);
+}
+)";
+
 class OnChip : public testing::TestWithParam<const char*> {};
 
 uint64_t number_after(const std::string& text, const std::string& key) {
@@ -128,6 +138,20 @@ TEST_P(OnChip, GlobalsAndRelocations) {
     EXPECT_EQ(image.find_global("add.kd"), nullptr);
   }
   EXPECT_EQ(memory.live_blocks(), 0u);
+}
+
+TEST_P(OnChip, LocalFunctionsAndFormats) {
+  EMU_NEEDS_CLANG();
+  Memory memory(1 << 24);
+  const Image image(compile(kFunctions, GetParam(), "-mprintf-kind=buffered"), *find_chip(GetParam()),
+                    memory);
+  const uint64_t call = image.find_function("call"), local = image.find_function("_Z5locali");
+  EXPECT_EQ(call, reinterpret_cast<uint64_t>(image.find_kernel("call")->code));
+  ASSERT_NE(local, 0u);
+  EXPECT_EQ(image.where(local + 4), "_Z5locali+0x4");
+  EXPECT_EQ(image.find_function("table"), 0u);
+  ASSERT_EQ(image.print_formats().size(), 1u);
+  EXPECT_EQ(image.print_formats().begin()->second, "a: %d, b\n");
 }
 
 INSTANTIATE_TEST_SUITE_P(Chips, OnChip,

@@ -502,7 +502,7 @@ TEST_P(ExecChecks, MisalignedAtomic) {
 TEST_P(ExecChecks, Trap) {
   int* c = device->allocate<int>(32);
   const Fault f = fault([&] { device->run("trap", {.grid = 1, .block = 32}, c, 1); });
-  expect_at(f, Fault::Kind::Trap, "trap", 0, -1, "s_trap");
+  expect_at(f, Fault::Kind::Trap, "trap", 0, 0, "s_trap");
 }
 
 TEST_P(ExecChecks, FunctionsMaySaveWhatWasNeverWritten) {

@@ -7,6 +7,8 @@
 
 #include <random>
 #include <thread>
+#include <utility>
+#include <vector>
 
 using emu::HostSpace;
 using emu::Memory;
@@ -34,6 +36,30 @@ TEST(Memory, BoundsOfABlock) {
   EXPECT_FALSE(memory.valid(UINT64_MAX - 2, 4));
   int on_the_stack = 0;
   EXPECT_FALSE(memory.valid(reinterpret_cast<uint64_t>(&on_the_stack), 4));
+}
+
+TEST(Memory, AlignedBlocks) {
+  Memory memory(1 << 24);
+  // From many places, near and with the usual guard: no two blocks touch.
+  std::vector<std::pair<uint64_t, size_t>> blocks;
+  std::mt19937 random(3);
+  for (int i = 0; i < 200; ++i) {
+    const size_t alignment = size_t{256} << random() % 14, bytes = 1 + random() % 3000;
+    const uint64_t block =
+        at(random() % 2 == 0 ? memory.allocate(bytes, alignment) : memory.allocate_near(bytes, alignment));
+    ASSERT_NE(block, 0u);
+    EXPECT_EQ(block % alignment, 0u);
+    EXPECT_TRUE(memory.valid(block, bytes));
+    EXPECT_FALSE(memory.valid(block, bytes + 1));
+    EXPECT_FALSE(memory.valid(block - 1, 2));
+    for (const auto& [other, size] : blocks)
+      EXPECT_TRUE(block + bytes + 256 <= other || other + size + 256 <= block) << block << " and " << other;
+    blocks.emplace_back(block, bytes);
+    if (i % 3 != 2) continue;
+    EXPECT_TRUE(memory.release(reinterpret_cast<void*>(blocks[blocks.size() / 2].first)));
+    blocks.erase(blocks.begin() + std::ptrdiff_t(blocks.size() / 2));
+  }
+  EXPECT_EQ(memory.live_blocks(), blocks.size());
 }
 
 TEST(Memory, Descriptions) {

@@ -155,5 +155,17 @@ TEST(Race, BytesOfAWord) {
   EXPECT_EQ(noted(lds, 0, {{1, 1, 0, 0, false}}), 0u);
 }
 
+// The host's own memory has no races, and a block that is handed out anew has no past.
+TEST(Race, OwnMemoryAndNewBlocks) {
+  HostSide host;
+  host.own.push_back({4096 + 128, 64});
+  RaceTable table(2, &host);
+  EXPECT_EQ(noted(table, 4096, {{128, 64, 0, 0, true}, {128, 64, 1, 0, true}, {188, 4, 0, 0, true, 1}}), 3u);
+  EXPECT_EQ(noted(table, 4096, {{124, 4, 0, 0, true}, {192, 4, 0, 0, true}, {192, 4, 1, 0, false}}), 2u);
+  EXPECT_EQ(noted(table, 4096, {{124, 4, 1, 0, true}}), 0u);
+  table.forget(4096 + 120, 8);
+  EXPECT_EQ(noted(table, 4096, {{124, 4, 1, 0, true}, {192, 4, 1, 0, false}}), 1u);
+}
+
 }  // namespace
 }  // namespace emu::exec

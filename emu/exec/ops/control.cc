@@ -132,7 +132,13 @@ const Op* call(Wave& w, const Op* op) {
   return op->target;
 }
 const Op* trap(Wave& w, const Op* op) {
-  raise(w, op, Fault::Kind::Trap, -1, 0, "the kernel stopped itself by s_trap");
+  const uint64_t lanes = exec_of(w) & w.existing;
+  raise(w, op, Fault::Kind::Trap, lanes != 0 ? __builtin_ctzll(lanes) : -1, 0,
+        "the kernel stopped itself (assert, abort or a trap of its own)");
+}
+const Op* send(Wave& w, const Op* op) {
+  send_message(w, op);
+  return op + 1;
 }
 const Op* read_clock(Wave& w, const Op* op) {
   write_scalar(w, op->dst, clock_ticks());
@@ -228,6 +234,7 @@ constexpr Row kRows[] = {
     row("s_setreg_imm32_b32", set_register<true>, Form::Immediate, Class::Scalar),
     row("s_round_mode", round_mode, Form::Immediate, Class::Scalar),
     row("s_denorm_mode", denorm_mode, Form::Immediate, Class::Scalar),
+    row("s_sendmsg", send, Form::Immediate, Class::Other),
     wait("s_waitcnt"),
     wait("s_waitcnt_vscnt"),
     wait("s_waitcnt_vmcnt"),
@@ -252,7 +259,6 @@ constexpr Row kRows[] = {
     ignored("s_delay_alu"),
     ignored("s_clause"),
     ignored("s_setprio"),
-    ignored("s_sendmsg"),
     ignored("s_sethalt"),
     ignored("s_icache_inv"),
     ignored("s_inst_prefetch"),

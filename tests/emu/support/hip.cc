@@ -6,11 +6,11 @@
 
 namespace emu::test {
 
-Environment::Environment(const char* devices, const char* check) {
+Environment::Environment(const char* devices, const char* check, const char* threads) {
   setenv("BEESWAX_EMU_DEVICES", devices, 1);
   setenv("BEESWAX_EMU_CHECK", check, 1);
   setenv("BEESWAX_EMU_MEMORY", "268435456", 1);
-  setenv("BEESWAX_EMU_THREADS", "2", 1);
+  setenv("BEESWAX_EMU_THREADS", threads, 1);
 }
 
 void Gate::open() {

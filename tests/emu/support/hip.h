@@ -90,6 +90,8 @@ int hipGetDevicePropertiesR0600(void*, int);
 int hipDriverGetVersion(int*);
 int hipDeviceSynchronize();
 int hipDeviceReset();
+int hipDeviceGetLimit(size_t*, int);
+int hipDeviceSetLimit(int, size_t);
 int hipMemGetInfo(size_t*, size_t*);
 const char* hipGetErrorName(int);
 const char* hipGetErrorString(int);
@@ -170,9 +172,17 @@ int hipGraphAddMemcpyNode1D(hipGraphNode_t*, hipGraph_t, const hipGraphNode_t*, 
 
 namespace emu::test {
 
+/// For kernels whose waves touch the same memory at the same time, by atomics or by mistake: that is not for
+/// the thread sanitizer to judge.
+#ifdef __SANITIZE_THREAD__
+inline constexpr const char* kThreadsOfRacyKernels = "1";
+#else
+inline constexpr const char* kThreadsOfRacyKernels = "2";
+#endif
+
 /// Sets the environment before the first HIP call of this program; every test file names its devices here.
 struct Environment {
-  explicit Environment(const char* devices, const char* check = "bounds");
+  explicit Environment(const char* devices, const char* check = "bounds", const char* threads = "2");
 };
 
 /// A host function that holds up a stream until it is told to go on.
