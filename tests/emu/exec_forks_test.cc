@@ -65,7 +65,7 @@ TEST_P(ExecForks, TheFewerGoFirst) {
       const std::vector<int> r = device.download(c, 256);
       const bool both = n > 0 && n < 64, target_first = n <= 64 - n;
       for (int lane = 0; lane < 64; ++lane) {
-        const int* got = &r[size_t(4 * lane)];
+        const int* got = &r[4 * size_t(lane)];
         const bool target = lane < n, second = both && target != target_first;
         EXPECT_EQ(got[0], target ? 100 : 200) << kernel << " " << n << " " << lane;
         EXPECT_EQ(got[1], second ? 2 : 1) << kernel << " " << n << " " << lane;
