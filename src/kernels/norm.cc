@@ -13,27 +13,28 @@ BW_DEVICE A norm_scale(A sum, int64_t n, double eps) {
 
 /// y = finish(centered(x) * scale * weight, j), where b has the biases.
 template <class S, class Rows, class Centered, class Finish, class A = Compute<S>>
-BW_DEVICE void norm_store(const Rows& rows, const RowsArgs& args, A squares, Pack<S, kOwnLanes>& b,
+BW_DEVICE void norm_store(const Rows& rows, const RowsArgs& args, A squares, typename Rows::Own& b,
                           Centered centered, Finish finish) {
   const A scale = norm_scale(squares, args.n, args.eps);
   const S* weight = static_cast<const S*>(args.weight) + (rows.count > 0 ? rows.begin : 0);
   const S* bias = static_cast<const S*>(args.bias);
-  Pack<S, kOwnLanes> w;
+  typename Rows::Own w;
   rows.store(
       [&](uint32_t i) __attribute__((always_inline)) {
         rows.load(weight, i, w);
         if (bias != nullptr) rows.load(bias + (weight - static_cast<const S*>(args.weight)), i, b);
       },
-      [&](A x, uint32_t j)
-          __attribute__((always_inline)) { return finish(centered(x) * scale * widen(w.v[j]), j); });
+      [&](A x, uint32_t j) __attribute__((always_inline)) {
+        return finish(centered(x) * scale * widen(w.elements().v[j]), j);
+      });
 }
 
 template <class S, int threads>
-BW_DEVICE void norm_rows(const RowsArgs& args, Compute<S> (&partials)[2][threads / kChunkThreads]) {
+BW_DEVICE void norm_rows(const RowsArgs& args, Compute<S> (&partials)[2][RegisterRow<S, threads>::kGroups]) {
   using A = Compute<S>;
   RegisterRow<S, threads> rows(args);
   const bool layer = (args.flags & kRowsSecond) != 0;
-  Pack<S, kOwnLanes> b;
+  typename RegisterRow<S, threads>::Own b;
   // The usual norm on its own; more threads have no registers for it.
   if (threads <= kRowThreads && !layer && args.bias == nullptr) {
     const A squares =
@@ -53,7 +54,7 @@ BW_DEVICE void norm_rows(const RowsArgs& args, Compute<S> (&partials)[2][threads
     return distance * distance;
   });
   norm_store<S>(rows, args, squares, b, centered, [&](A y, uint32_t j) __attribute__((always_inline)) {
-    return args.bias != nullptr ? y + widen(b.v[j]) : y;
+    return args.bias != nullptr ? y + widen(b.elements().v[j]) : y;
   });
 }
 
@@ -69,13 +70,13 @@ BW_DEVICE void norm_apply(const RowsApplyArgs& args) {
 }
 
 constexpr int norm_blocks(int threads, int bytes) {
-  return threads > kRowThreads ? 1 : bytes < 4 ? 5 : blocks_side_by_side(bytes);
+  return threads > kRowThreads ? 1 : blocks_side_by_side(bytes);
 }
-#define BW_NORM_IN(infix, threads, S, name)                           \
-  BW_KERNEL_SIDE_BY_SIDE(threads, norm_blocks(threads, sizeof(S)))    \
-  norm_##infix##name(RowsArgs args) {                                 \
-    BW_SHARED static Compute<S> partials[2][threads / kChunkThreads]; \
-    norm_rows<S, threads>(args, partials);                            \
+#define BW_NORM_IN(infix, threads, S, name)                                    \
+  BW_KERNEL_SIDE_BY_SIDE(threads, norm_blocks(threads, sizeof(S)))             \
+  norm_##infix##name(RowsArgs args) {                                          \
+    BW_SHARED static Compute<S> partials[2][RegisterRow<S, threads>::kGroups]; \
+    norm_rows<S, threads>(args, partials);                                     \
   }
 #define BW_NORM(S, name)             \
   BW_NORM_IN(, kRowThreads, S, name) \
@@ -85,9 +86,9 @@ BW_NORM(double, f64)
 BW_NORM(f16, f16)
 BW_NORM(bf16, bf16)
 BW_NORM(f8e4m3, f8e4m3)
-BW_NORM_IN(wide_, kWideRowThreads, float, f32)
-BW_NORM_IN(wide_, kWideRowThreads, f16, f16)
-BW_NORM_IN(wide_, kWideRowThreads, bf16, bf16)
-BW_NORM_IN(wide_, kWideRowThreads, f8e4m3, f8e4m3)
+BW_NORM_IN(wide_, wide_row_threads(sizeof(float)), float, f32)
+BW_NORM_IN(wide_, wide_row_threads(sizeof(f16)), f16, f16)
+BW_NORM_IN(wide_, wide_row_threads(sizeof(bf16)), bf16, bf16)
+BW_NORM_IN(wide_, wide_row_threads(sizeof(f8e4m3)), f8e4m3, f8e4m3)
 
 }  // namespace beeswax::gpu

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The documented order of sums (docs/numerics.md) in threads: a chunk of 512 elements belongs to 16 threads,
-// each of which has 4 of its 64 lanes; threads join lanes by exchanges within their wave, 32 or 64 wide
-// alike.
+// each of which has 4 of its 64 lanes, or to 8 that have 8; threads join lanes by exchanges within their
+// wave, 32 or 64 wide alike.
 #pragma once
 
 #include "core/math/math.h"
@@ -41,52 +41,87 @@ struct Largest {
   }
 };
 
-/// The lanes of a group of `width` threads joined, for threads that have lanes 4 t and on; all threads get
+/// A thread's own lanes joined, the last levels of the tree, or the first.
+template <class Joint, uint32_t own, class A>
+BW_DEVICE A join_own(A (&v)[own]) {
+#pragma unroll
+  for (uint32_t half = own / 2; half > 0; half /= 2) {
+#pragma unroll
+    for (uint32_t j = 0; j < half; ++j) v[j] = Joint::combine(v[j], v[j + half]);
+  }
+  return v[0];
+}
+// Lanes joined over threads whose numbers differ by `half` and its halves: each of two goes on with half of
+// what they have, while it has several, so that 4 lanes of 16 threads take 5 exchanges, not 16, and 8 lanes
+// of 8 take 7, not 24. A thread is left with one lane.
+template <class Joint, uint32_t half, uint32_t own, class A>
+BW_DEVICE void exchange_lanes(A* v) {
+  if constexpr (half > 0) {
+    constexpr uint32_t kKept = own > 1 ? own / 2 : 1;
+    if constexpr (own == 1) {
+      v[0] = Joint::combine(v[0], shuffle_xor(v[0], half));
+    } else {
+      const bool upper = (thread() & half) != 0;
+#pragma unroll
+      for (uint32_t j = 0; j < kKept; ++j) {
+        const A first = v[j], second = v[j + kKept];
+        v[j] = Joint::combine(upper ? second : first, shuffle_xor(upper ? first : second, half));
+      }
+    }
+    exchange_lanes<Joint, half / 2, kKept>(v);
+  }
+}
+// The lanes that are left joined, in the order in which they were parted.
+template <class Joint, uint32_t half, uint32_t own, class A>
+BW_DEVICE A exchange_own(A lane) {
+  if constexpr (own == 1) {
+    return lane;
+  } else {
+    return exchange_own<Joint, half / 2, own / 2>(Joint::combine(lane, shuffle_xor(lane, half)));
+  }
+}
+/// The lanes of a group of `width` threads joined, for threads that have lanes own t and on; all threads get
 /// the result.
-template <class Joint, class A>
-BW_DEVICE A join_packed(A (&v)[kOwnLanes], uint32_t width) {
-  if (sizeof(A) == 4 && width == kChunkThreads) {
-    // Each of two threads goes on with half of what they have, and so for a quarter: 7 exchanges, not 16.
-    const bool third = (thread() & 8) != 0, second = (thread() & 4) != 0;
-    const A a = Joint::combine(third ? v[2] : v[0], shuffle_xor(third ? v[0] : v[2], 8));
-    const A b = Joint::combine(third ? v[3] : v[1], shuffle_xor(third ? v[1] : v[3], 8));
-    A all = Joint::combine(second ? b : a, shuffle_xor(second ? a : b, 4));
-    all = Joint::combine(all, shuffle_xor(all, 2));
-    all = Joint::combine(all, shuffle_xor(all, 1));
-    all = Joint::combine(all, shuffle_xor(all, 8));
-    return Joint::combine(all, shuffle_xor(all, 4));
+template <class Joint, uint32_t own, class A>
+BW_DEVICE A join_packed(A (&v)[own], uint32_t width) {
+  constexpr uint32_t kThreads = kLanes / own;
+  if (sizeof(A) == 4 && width == kThreads) {
+    exchange_lanes<Joint, kThreads / 2, own>(v);
+    return exchange_own<Joint, kThreads / 2, own>(v[0]);
   }
 #pragma unroll
-  for (uint32_t half = kChunkThreads / 2; half > 0; half /= 2) {
+  for (uint32_t half = kThreads / 2; half > 0; half /= 2) {
     if (half >= width) continue;
 #pragma unroll
-    for (uint32_t j = 0; j < kOwnLanes; ++j) v[j] = Joint::combine(v[j], shuffle_xor(v[j], half));
+    for (uint32_t j = 0; j < own; ++j) v[j] = Joint::combine(v[j], shuffle_xor(v[j], half));
   }
-  return Joint::combine(Joint::combine(v[0], v[2]), Joint::combine(v[1], v[3]));
+  return join_own<Joint>(v);
 }
-/// The same for threads that have lanes t, t + width, t + 2 width and t + 3 width.
-template <class Joint, class A>
-BW_DEVICE A join_spread(A (&v)[kOwnLanes], uint32_t width) {
-  A all = Joint::combine(Joint::combine(v[0], v[2]), Joint::combine(v[1], v[3]));
+/// The same for threads that have lanes t, t + width, t + 2 width, ...
+template <class Joint, uint32_t own, class A>
+BW_DEVICE A join_spread(A (&v)[own], uint32_t width) {
+  A all = join_own<Joint>(v);
 #pragma unroll
-  for (uint32_t half = kChunkThreads / 2; half > 0; half /= 2)
+  for (uint32_t half = kLanes / own / 2; half > 0; half /= 2)
     if (half < width) all = Joint::combine(all, shuffle_xor(all, half));
   return all;
 }
 
-/// Chunks' results, at most kChunk of them, joined; `count` is 0 in groups that only take part in exchanges.
-template <class Joint, class A>
+/// Chunks' results, at most kChunk of them, joined by kLanes / own threads; `count` is 0 in groups that only
+/// take part in exchanges.
+template <class Joint, uint32_t own = kOwnLanes, class A>
 BW_DEVICE A join_partials(const A* partials, uint32_t count, uint32_t t) {
-  A v[kOwnLanes];
+  constexpr uint32_t kThreads = kLanes / own;
+  A v[own];
 #pragma unroll
   for (A& lane : v) lane = Joint::template none<A>();
 #pragma unroll 1
   for (uint32_t i = t; i < count; i += kLanes) {
 #pragma unroll
-    for (uint32_t j = 0; j < kOwnLanes; ++j)
-      if (i + j * kChunkThreads < count) v[j] = Joint::combine(v[j], partials[i + j * kChunkThreads]);
+    for (uint32_t j = 0; j < own; ++j)
+      if (i + j * kThreads < count) v[j] = Joint::combine(v[j], partials[i + j * kThreads]);
   }
-  return join_spread<Joint>(v, kChunkThreads);
+  return join_spread<Joint>(v, kThreads);
 }
 
 /// The offset of element `first` + i of a row; one axis may have any length, several together 2^31.

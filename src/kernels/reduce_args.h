@@ -101,11 +101,14 @@ struct ArgJoinArgs {
   uint32_t width_log2;
 };
 
-// Softmax and norms keep rows in registers: a chunk of a row in each group of kChunkThreads.
+// Softmax and norms keep rows in registers: a chunk of a row in each group of kLanes / row_lanes threads. A
+// thread has as many neighbouring lanes as 16 bytes hold; of bytes fewer than that.
+constexpr uint32_t row_lanes(int element_bytes) { return element_bytes < 4 ? 8 : 4; }
 inline constexpr int kRowThreads = 256;
-inline constexpr int kWideRowThreads = 1024;  // for elements that are computed in 4 bytes
-constexpr uint32_t most_in_row(int threads) {
-  return static_cast<uint32_t>(threads) / kChunkThreads * kChunk;
+/// For longer rows of elements that are computed in 4 bytes.
+constexpr int wide_row_threads(int element_bytes) { return element_bytes < 4 ? 512 : 1024; }
+constexpr uint32_t most_in_row(int threads, int element_bytes) {
+  return static_cast<uint32_t>(threads) / (kLanes / row_lanes(element_bytes)) * kChunk;
 }
 
 inline constexpr uint32_t kRowsPacks = 1;   // rows begin, and end, where packs do

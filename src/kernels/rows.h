@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Rows in registers: 16 threads have a chunk of 512 elements, each of them 4 neighbouring lanes, so that sums
-// come in the documented order; a row's chunks are side by side in a block, and short rows share it.
+// Rows in registers: 16 threads have a chunk of 512 elements, each of them 4 neighbouring lanes, or 8 threads
+// 8 lanes of narrow elements, so that sums come in the documented order; a row's chunks are side by side in a
+// block, and short rows share it.
 //   floors: bytes of x and y over the memory's bandwidth
 #pragma once
 
@@ -8,29 +9,42 @@
 
 namespace beeswax::gpu {
 
-/// The same bits as a value that compilers know nothing of: what was made of it before is made again rather
-/// than kept in registers. For types of whole words.
-template <class T>
-BW_DEVICE T renewed(const T& value) {
-  static_assert(sizeof(T) % 4 == 0);
-  uint32_t words[sizeof(T) / 4];
-  __builtin_memcpy(words, &value, sizeof(T));
+/// n elements as words, where compilers would give each narrow element a register of its own.
+template <class S, int n>
+struct alignas(sizeof(Pack<S, n>)) Packed {
+  static_assert(sizeof(Pack<S, n>) % 4 == 0);
+  uint32_t words[sizeof(Pack<S, n>) / 4];
+
+  BW_DEVICE_MEMBER Pack<S, n> elements() const {
+    Pack<S, n> out;
+    __builtin_memcpy(&out, words, sizeof(out));
+    return out;
+  }
+  /// Compilers know nothing of the bits then.
+  BW_DEVICE_MEMBER void hide() {
 #pragma unroll
-  for (uint32_t& word : words) BW_HIDE_WORD(word);
-  T out;
-  __builtin_memcpy(&out, words, sizeof(T));
-  return out;
-}
+    for (uint32_t& word : words) BW_HIDE_WORD(word);
+  }
+  /// The elements, of which compilers know nothing: what was made of them before is made again rather than
+  /// kept in registers.
+  BW_DEVICE_MEMBER Pack<S, n> renewed() const {
+    Packed hidden = *this;
+    hidden.hide();
+    return hidden.elements();
+  }
+};
 
 template <class S, int threads>
 struct RegisterRow {
   using A = Compute<S>;
   static constexpr uint32_t kStripes = kChunk / kLanes;
-  static constexpr uint32_t kGroups = static_cast<uint32_t>(threads) / kChunkThreads;
+  static constexpr uint32_t kOwn = row_lanes(sizeof(S));
+  static constexpr uint32_t kThreads = kLanes / kOwn;
+  static constexpr uint32_t kGroups = static_cast<uint32_t>(threads) / kThreads;
   static constexpr bool kPacksOnly = threads > kRowThreads;
   /// Where registers are scarce, stripes take turns: compilers would start them all at once.
   static constexpr bool kTakesTurns = kPacksOnly || sizeof(A) == 8;
-  using Own = Pack<S, kOwnLanes>;
+  using Own = Packed<S, static_cast<int>(kOwn)>;
   Own v[kStripes];  // as they came: narrow elements are widened where they are used
   const RowsArgs& args;
   uint32_t width, slot, member, chunks, row, t;
@@ -65,15 +79,18 @@ struct RegisterRow {
   BW_DEVICE_MEMBER void each(F f) const {
 #pragma unroll
     for (uint32_t s = 0; s < kStripes; ++s)
-      if (s * kLanes < most) f(s, s * kLanes + t * kOwnLanes);
+      if (s * kLanes < most) f(s, s * kLanes + t * kOwn);
   }
-  /// Elements i to i + 3 of a chunk at x; those beyond its end are any others.
+  /// The kOwn elements from i on of a chunk at x; those beyond its end are any others.
   BW_DEVICE_MEMBER void load(const S* x, uint32_t i, Own& to) const {
     if (packs()) {
       to = *reinterpret_cast<const Own*>(x + (i < count ? i : 0));
     } else {
+      Pack<S, static_cast<int>(kOwn)> some;
 #pragma unroll
-      for (uint32_t j = 0; j < kOwnLanes; ++j) to.v[j] = x[i + j < count ? i + j : 0];
+      for (uint32_t j = 0; j < kOwn; ++j) some.v[j] = x[i + j < count ? i + j : 0];
+      __builtin_memcpy(&to, &some, sizeof(to));
+      to.hide();
     }
   }
   /// x, but not before `earlier` is known: `zero` is one, which compilers do not know.
@@ -89,50 +106,53 @@ struct RegisterRow {
   /// of their own.
   template <class Joint, bool light, class F>
   BW_DEVICE_MEMBER A join(A* partials, F f) const {
-    A lanes[kOwnLanes];
+    A lanes[kOwn];
 #pragma unroll
     for (A& lane : lanes) lane = Joint::template none<A>();
     each([&](uint32_t s, uint32_t i) __attribute__((always_inline)) {
-      const Own in = renewed(v[s]);
-      if (light && i + kOwnLanes <= count) {
+      const auto in = v[s].renewed();
+      if (light && i + kOwn <= count) {
 #pragma unroll
-        for (uint32_t j = 0; j < kOwnLanes; ++j)
+        for (uint32_t j = 0; j < kOwn; ++j)
           lanes[j] = Joint::combine(lanes[j], f(after(widen(in.v[j]), lanes[j])));
         return;
       }
 #pragma unroll
-      for (uint32_t j = 0; j < kOwnLanes; ++j) {
+      for (uint32_t j = 0; j < kOwn; ++j) {
         const A value = f(after(widen(in.v[j]), lanes[j]));
         const bool exists = kPacksOnly ? i < count : i + j < count;
         lanes[j] = Joint::combine(lanes[j], exists ? value : Joint::template none<A>());
       }
     });
-    const A all =
-        join_packed<Joint>(lanes, kPacksOnly ? kChunkThreads : width);  // long rows have whole chunks
+    const A all = join_packed<Joint>(lanes, kPacksOnly ? kThreads : width);  // long rows have whole chunks
     if (chunks == 1) return all;
     if (t == 0) partials[(slot << args.groups_log2) + member] = all;
     barrier();
-    return join_partials<Joint>(partials + (slot << args.groups_log2), chunks, t);
+    return join_partials<Joint, kOwn>(partials + (slot << args.groups_log2), chunks, t);
   }
-  /// y = f(element, j) of each; begin_stripe(i) comes before elements i to i + 3.
+  /// y = f(element, j) of each; begin_stripe(i) comes before the kOwn elements from i on.
   template <class Begin, class F>
   BW_DEVICE_MEMBER void store(Begin begin_stripe, F f) const {
     S* y = static_cast<S*>(args.y) + (static_cast<int64_t>(row) * args.n + begin);
-    A last[kOwnLanes] = {};
+    A last[kOwn] = {};
     each([&](uint32_t s, uint32_t i) __attribute__((always_inline)) {
       begin_stripe(i);
-      const Own in = renewed(v[s]);
-      Own out;
+      const auto in = v[s].renewed();
+      Pack<S, static_cast<int>(kOwn)> out;
 #pragma unroll
-      for (uint32_t j = 0; j < kOwnLanes; ++j) {
+      for (uint32_t j = 0; j < kOwn; ++j) {
         last[j] = f(after(widen(in.v[j]), last[j]), j);
         out.v[j] = narrow<S>(last[j]);
       }
       if (packs()) {
-        if (i < count) *reinterpret_cast<Own*>(y + i) = out;
+        // Compilers would write narrow elements by fours.
+        Own whole;
+        __builtin_memcpy(&whole, &out, sizeof(out));
+        whole.hide();
+        if (i < count) *reinterpret_cast<Own*>(y + i) = whole;
       } else {
 #pragma unroll
-        for (uint32_t j = 0; j < kOwnLanes; ++j)
+        for (uint32_t j = 0; j < kOwn; ++j)
           if (i + j < count) y[i + j] = out.v[j];
       }
     });

@@ -24,7 +24,8 @@ BW_DEVICE A softmax_scale(A sum, uint32_t flags) {
 }
 
 template <class S, int threads>
-BW_DEVICE void softmax_rows(const RowsArgs& args, Compute<S> (&partials)[2][threads / kChunkThreads]) {
+BW_DEVICE void softmax_rows(const RowsArgs& args,
+                            Compute<S> (&partials)[2][RegisterRow<S, threads>::kGroups]) {
   using A = Compute<S>;
   RegisterRow<S, threads> rows(args);
   const bool log = (args.flags & kRowsSecond) != 0;
@@ -64,13 +65,13 @@ BW_DEVICE void softmax_apply(const RowsApplyArgs& args) {
   });
 }
 
-#define BW_SOFTMAX_IN(infix, threads, S, name)                           \
-  BW_KERNEL_OF_REGISTERS(threads) softmax_##infix##name(RowsArgs args) { \
-    BW_SHARED static Compute<S> partials[2][threads / kChunkThreads];    \
-    softmax_rows<S, threads>(args, partials);                            \
+#define BW_SOFTMAX_IN(infix, threads, blocks, S, name)                           \
+  BW_KERNEL_SIDE_BY_SIDE(threads, blocks) softmax_##infix##name(RowsArgs args) { \
+    BW_SHARED static Compute<S> partials[2][RegisterRow<S, threads>::kGroups];   \
+    softmax_rows<S, threads>(args, partials);                                    \
   }
 #define BW_SOFTMAX(S, name)                                           \
-  BW_SOFTMAX_IN(, kRowThreads, S, name)                               \
+  BW_SOFTMAX_IN(, kRowThreads, 1, S, name)                            \
   BW_KERNEL(kReduceThreads) softmax_sum_##name(ReduceRowsArgs args) { \
     BW_SHARED static Compute<S> partials[kChunk];                     \
     reduce_rows<TermsReduce<S>, S>(args, partials);                   \
@@ -81,9 +82,10 @@ BW_SOFTMAX(double, f64)
 BW_SOFTMAX(f16, f16)
 BW_SOFTMAX(bf16, bf16)
 BW_SOFTMAX(f8e4m3, f8e4m3)
-BW_SOFTMAX_IN(wide_, kWideRowThreads, float, f32)
-BW_SOFTMAX_IN(wide_, kWideRowThreads, f16, f16)
-BW_SOFTMAX_IN(wide_, kWideRowThreads, bf16, bf16)
-BW_SOFTMAX_IN(wide_, kWideRowThreads, f8e4m3, f8e4m3)
+// Two blocks of the others would not have the registers.
+BW_SOFTMAX_IN(wide_, wide_row_threads(sizeof(float)), 1, float, f32)
+BW_SOFTMAX_IN(wide_, wide_row_threads(sizeof(f16)), 2, f16, f16)
+BW_SOFTMAX_IN(wide_, wide_row_threads(sizeof(bf16)), 1, bf16, bf16)
+BW_SOFTMAX_IN(wide_, wide_row_threads(sizeof(f8e4m3)), 1, f8e4m3, f8e4m3)
 
 }  // namespace beeswax::gpu

@@ -47,7 +47,10 @@ BW_DEVICE S unary_value(S element, double param) {
   const T x = widen(element);
   const T p = static_cast<T>(param);
   if constexpr (m::Narrow<S> && !__is_same(decltype(Row::half(0.0f, 0.0f)), Same)) {
-    return narrow<S>(Row::half(x, p));
+    // Compilers would compare halves, and take their magnitudes by conversions.
+    auto hidden = m::bits(x);
+    BW_HIDE_WORD(hidden);
+    return narrow<S>(Row::half(m::from_bits<T>(hidden), p));
   } else if constexpr (Row::kHasAngle) {
     // The same bits; threads without large angles skip their costly reduction.
     return narrow<S>(m::is_small_angle(x) ? Row::apply_small(x, p) : Row::apply(x, p));

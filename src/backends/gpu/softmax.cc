@@ -43,8 +43,11 @@ struct RowsView {
   }
 };
 
+// Lanes that a thread has.
+uint32_t lanes_of(DType dtype) { return row_lanes(bytes_of(dtype)); }
+
 bool in_packs(const void* x, DType dtype) {
-  const unsigned pack = std::min(16u, kOwnLanes * static_cast<unsigned>(bytes_of(dtype)));
+  const unsigned pack = std::min(16u, lanes_of(dtype) * static_cast<unsigned>(bytes_of(dtype)));
   return reinterpret_cast<uintptr_t>(x) % pack == 0;
 }
 
@@ -58,16 +61,18 @@ void for_rows(int64_t rows, int64_t per_launch, const Launch& launch) {
 // Rows in registers, if they fit.
 bool launch_rows(Gpu& gpu, KernelTable& table, const RowsView& view, DType dtype, std::byte* y,
                  RowsArgs args) {
-  const bool packs = in_packs(view.x, dtype) && in_packs(y, dtype) && view.n % kOwnLanes == 0 &&
-                     (view.rows == 1 || view.stride % kOwnLanes == 0) && in_packs(args.weight, dtype) &&
+  const bool packs = in_packs(view.x, dtype) && in_packs(y, dtype) && view.n % lanes_of(dtype) == 0 &&
+                     (view.rows == 1 || view.stride % lanes_of(dtype) == 0) && in_packs(args.weight, dtype) &&
                      in_packs(args.bias, dtype);
-  const bool wide = view.n > most_in_row(kRowThreads);
+  const int wide_threads = wide_row_threads(bytes_of(dtype));
+  const bool wide = view.n > most_in_row(kRowThreads, bytes_of(dtype));
   const bool is_double = dtype == DType::F64;
   if ((wide || is_double) && !packs) return false;
-  if (wide && (is_double || view.n > most_in_row(kWideRowThreads))) return false;
-  const int threads = wide ? kWideRowThreads : kRowThreads;
+  if (wide && (is_double || view.n > most_in_row(wide_threads, bytes_of(dtype)))) return false;
+  const int threads = wide ? wide_threads : kRowThreads;
   args.n = static_cast<uint32_t>(view.n);
-  args.width_log2 = log2_up(std::min<int64_t>(kChunkThreads, ceil_div(view.n, int64_t{kOwnLanes})));
+  args.width_log2 =
+      log2_up(std::min<int64_t>(kLanes / lanes_of(dtype), ceil_div(view.n, int64_t{lanes_of(dtype)})));
   args.groups_log2 = log2_up(ceil_div(view.n, int64_t{kChunk}));
   args.flags |= packs ? kRowsPacks : 0;
   args.x_row = view.stride;

@@ -8,6 +8,27 @@
 
 namespace beeswax::m {
 
+/// a / d, rounded once, for 1 <= d <= 2^64 where the quotient is 0, no number, or at least 2^-100 in
+/// magnitude, or d a power of two. On GPUs without a general division's tests and its branch: a reciprocal to
+/// one unit in the last place, made exact, and the quotient corrected by what it leaves (Markstein 1990).
+BW_FN float divide_tame(float a, float d) {
+#if defined(__CUDA_ARCH__) || defined(__NVPTX__) || defined(__AMDGCN__)
+#if defined(__AMDGCN__)
+  const float guess = __builtin_amdgcn_rcpf(d);
+#else
+  float guess;
+  __asm__("rcp.approx.ftz.f32 %0, %1;" : "=f"(guess) : "f"(d));
+#endif
+  const float r = fma(fma(-d, guess, 1.0f), guess, guess);
+  const float first = a * r;
+  // With this sign zeros keep theirs. Infinities leave NaN, which the minimum drops.
+  const float beyond = __builtin_fminf(fma(d, first, -a), 0x1.fffffep127f);
+  return fma(-beyond, r, first);
+#else
+  return a / d;
+#endif
+}
+
 /// e^x = 2^k (1 + q) for -128 <= x <= 128; k comes with Offset added.
 template <int Offset>
 BW_FN ExpParts<float, Offset> exp_parts_short(float x) {
@@ -36,18 +57,15 @@ BW_FN float exp_short(float x) {
 
 /// factor / (1 + e^-w), for a factor that is not below -2^100.
 BW_FN float logistic_short(float factor, float w) {
-  const float e = scaled_exp_short(at_least(-abs(w), -128.0f));
+  const float e = scaled_exp_short(-at_most(abs(w), 128.0f));
   const bool positive = w > 0.0f;
-  const float quotient = (positive ? factor : factor * e) / fma(e, 0x1p-64f, 1.0f);
+  const float quotient = divide_tame(positive ? factor : factor * e, fma(e, 0x1p-64f, 1.0f));
   return quotient * (positive ? 1.0f : 0x1p-64f);
 }
 /// 1 / (1 + e^-x).
 BW_FN float sigmoid_short(float x) { return logistic_short(1.0f, x); }
 /// x / (1 + e^-x). Below the least x that is taken, the result is -0.
-BW_FN float silu_short(float x) {
-  const float held = at_least(x, -128.0f);
-  return logistic_short(held, held);
-}
+BW_FN float silu_short(float x) { return logistic_short(at_least(x, -128.0f), x); }
 /// gelu_tanh.
 BW_FN float gelu_tanh_short(float x) {
   const float held = at_least(x, -16.0f);
@@ -57,7 +75,7 @@ BW_FN float gelu_tanh_short(float x) {
 /// tanh x = (e^2x - 1) / (e^2x + 1).
 BW_FN float tanh_short(float x) {
   const float e = expm1_short(2.0f * at_most(abs(x), 10.0f));
-  return copysign(e / (e + 2.0f), x);
+  return copysign(divide_tame(e, e + 2.0f), x);
 }
 
 /// x for x > 0, else alpha (e^x - 1).
@@ -68,7 +86,7 @@ BW_FN float elu_short(float x, float alpha) {
 
 /// 2^64 times twice the probability that a standard normal variable is above a, for 0 <= a <= 15.
 BW_FN float normal_tail_short(float a) {
-  const float w = 1.0f / fma(a, 0x1.6a09e6p-1f, 2.0f);
+  const float w = divide_tame(1.0f, fma(a, 0x1.6a09e6p-1f, 2.0f));
   const float g = erfcx_tail_short(fma(4.0f, w, -1.0f));
   // a has 11 digits at most, so that its square is exact.
   const float e = scaled_exp_short(-0.5f * a * a) * w;
