@@ -137,7 +137,8 @@ struct Op {
   uint32_t index;   // of its class, for counting
 };
 
-enum class State : uint8_t { Ready, Barrier, Waiting, Ended };
+// Waiting: at gfx12's barrier; Grid: at a barrier of the whole grid (grid_sync.h).
+enum class State : uint8_t { Ready, Barrier, Waiting, Grid, Ended };
 
 struct Group;
 struct Worker;
@@ -166,8 +167,10 @@ struct alignas(64) Wave {
   uint8_t generation;  // 9, 10, 11, 12
   uint32_t vector_registers;
   uint32_t barrier_epoch;  // gfx12: one more than the group's when this wave last signaled
-  uint64_t code;           // host address of the program's first byte
-  uint64_t existing;       // lanes that hold a work-item
+  uint32_t grid_barrier;   // the barrier of grid_resource at which the wave waits
+  uint8_t grid_resource;
+  uint64_t code;      // host address of the program's first byte
+  uint64_t existing;  // lanes that hold a work-item
 };
 
 struct Group {

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cstdio>
 
+#include "emu/exec/grid_sync.h"
 #include "emu/exec/service.h"
 
 namespace emu::exec {
@@ -19,7 +20,7 @@ uint64_t mask_of(unsigned first, uint64_t count) {
 /// Of the same wave, between the same barriers and atomics: one entry holds both.
 bool same_entry(const LineAccess& a, const LineAccess& b) {
   return a.group == b.group && a.wave == b.wave && a.epoch == b.epoch && a.atomics == b.atomics &&
-         a.atomic == b.atomic;
+         a.grid == b.grid && a.atomic == b.atomic;
 }
 /// Of two waves of a group with no barrier between.
 bool side_by_side(const LineAccess& a, const LineAccess& b) {
@@ -107,7 +108,7 @@ LineAccess access_of(const Wave& w, bool atomic) {
   LineAccess now{};
   now.group = w.group->linear + 1;
   now.epoch = w.group->epoch;
-  now.wave = uint16_t(w.id);
+  now.wave = uint8_t(w.id);
   now.atomic = atomic;
   return now;
 }
@@ -202,43 +203,59 @@ class RaceTable::Locked {
   Place* held_ = nullptr;
 };
 
+LineAccess RaceTable::access_now(const Wave& w, bool atomic) const {
+  LineAccess now = access_of(w, atomic);
+  now.atomics = atomics_[w.group->linear].load(std::memory_order_relaxed);
+  now.grid = barriers_[w.group->linear].load(std::memory_order_relaxed);
+  return now;
+}
+
+void RaceTable::come_to_grid_barrier(uint32_t group) {
+  if (barriers_[group].load(std::memory_order_relaxed) != kManyBarriers)
+    barriers_[group].fetch_add(1, std::memory_order_relaxed);
+}
+
 void RaceTable::access(Wave& w, const Op* op, const uint64_t* addresses, uint64_t lanes, uint32_t bytes,
                        Memory::Access kind) {
-  if (lanes != 0 && is_own(addresses[__builtin_ctzll(lanes)])) return;
-  LineAccess now = access_of(w, kind == Memory::Access::Atomic);
-  if (now.atomic) atomics_[w.group->linear].fetch_add(1, std::memory_order_relaxed);
-  now.atomics = atomics_[w.group->linear].load(std::memory_order_relaxed);
+  if (lanes == 0) return;
+  const bool atomic = kind == Memory::Access::Atomic;
+  if (const HostSide::Range* range = own(addresses[__builtin_ctzll(lanes)])) {
+    // The last group finds all there, and lets them go by a second atomic.
+    const bool all_there = range->grid_sync && (__atomic_load_n(host_->grid_counter, __ATOMIC_RELAXED) &
+                                                GridSync::kCountMask) == barriers_.size();
+    if (range->grid_sync && atomic && !all_there) come_to_grid_barrier(w.group->linear);
+    return;
+  }
+  if (atomic) atomics_[w.group->linear].fetch_add(1, std::memory_order_relaxed);
+  const LineAccess now = access_now(w, atomic);
   Locked place(*this);
   touch(
       w, op, addresses, lanes, bytes, now, kind != Memory::Access::Read,
       [&](uint64_t number) -> RaceLine& { return place.line(number); },
-      [&](const LineAccess& before) {
-        return now.atomics != 0 &&
-               atomics_[before.group - 1].load(std::memory_order_relaxed) > before.atomics;
-      });
+      [&](const LineAccess& before) { return handed_over(before, now); });
 }
 
 bool RaceTable::range(const Wave& w, uint64_t address, uint32_t bytes, bool writes) {
-  if (is_own(address)) return true;
-  LineAccess now = access_of(w, false);
-  now.atomics = atomics_[w.group->linear].load(std::memory_order_relaxed);
-  const auto handed_over = [&](const LineAccess& before) {
-    return now.atomics != 0 && atomics_[before.group - 1].load(std::memory_order_relaxed) > before.atomics;
-  };
+  if (own(address) != nullptr) return true;
+  LineAccess now = access_now(w, false);
   Locked place(*this);
   return each_line(address, bytes, [&](uint64_t number, uint64_t mask) {
     RaceLine& line = place.line(number);
     now.bytes = mask;
-    if (rival(line, now, writes, handed_over) != nullptr) return false;
+    if (rival(line, now, writes, [&](const LineAccess& before) { return handed_over(before, now); }) !=
+        nullptr)
+      return false;
     note(line, now, writes);
     return true;
   });
 }
 
-bool RaceTable::is_own(uint64_t address) const {
-  return host_ != nullptr && std::any_of(host_->own.begin(), host_->own.end(), [address](const auto& range) {
-           return address - range.begin < range.bytes;
-         });
+const HostSide::Range* RaceTable::own(uint64_t address) const {
+  if (host_ == nullptr) return nullptr;
+  const auto found = std::find_if(host_->own.begin(), host_->own.end(), [address](const auto& range) {
+    return address - range.begin < range.bytes;
+  });
+  return found == host_->own.end() ? nullptr : &*found;
 }
 
 void RaceTable::forget(uint64_t address, uint64_t bytes) {

@@ -2,7 +2,7 @@
 // Data races: two accesses of one byte, at least one of them a write that is not atomic, with nothing
 // between them that orders them. In a work-group barriers order; between groups an atomic after the first
 // access together with an atomic before the second one is taken for a hand-over, so that counters of finished
-// groups are no false alarm.
+// groups are no false alarm. Barriers of the whole grid order what their groups did before and do afterwards.
 #pragma once
 #include <atomic>
 #include <memory>
@@ -17,7 +17,8 @@ namespace emu::exec {
 struct LineAccess {
   uint32_t group;  // plus one
   uint32_t epoch, atomics;
-  uint16_t wave;
+  uint16_t grid;  // how many barriers of the grid the group had come to
+  uint8_t wave;
   bool atomic;
   uint64_t bytes;  // a mask
 };
@@ -40,13 +41,16 @@ class RaceTable {
       : host_(host),
         places_(kPlaces),
         lines_(std::make_unique_for_overwrite<RaceLine[]>(kPlaces)),
-        atomics_(groups) {}
+        atomics_(groups),
+        barriers_(groups) {}
   void access(Wave& wave, const Op* op, const uint64_t* addresses, uint64_t lanes, uint32_t bytes,
               Memory::Access kind);
   /// A plain read or write of a range, quickly. False where there is a race, which access() then reports.
   bool range(const Wave& wave, uint64_t address, uint32_t bytes, bool writes);
   /// This memory is a new block: what was done to it before is nothing to the new one.
   void forget(uint64_t address, uint64_t bytes);
+  /// The group has come to a barrier of the grid; what it does next comes after that.
+  void come_to_grid_barrier(uint32_t group);
 
  private:
   struct Place {
@@ -54,13 +58,23 @@ class RaceTable {
     uint64_t line = ~uint64_t(0);
   };
   class Locked;
-  /// Whether the address is between the host and the device library.
-  bool is_own(uint64_t address) const;
+  /// The memory between the host and the device library that holds the address; null for others.
+  const HostSide::Range* own(uint64_t address) const;
   static constexpr size_t kPlaces = size_t(1) << 13;
   const HostSide* host_;
   std::vector<Place> places_;
-  std::unique_ptr<RaceLine[]> lines_;           // of the places; nothing before a place has its line
-  std::vector<std::atomic<uint32_t>> atomics_;  // by group: how many instructions with atomics it has run
+  std::unique_ptr<RaceLine[]> lines_;  // of the places; nothing before a place has its line
+  /// What is noted of an access by this wave now, but for its bytes.
+  LineAccess access_now(const Wave& wave, bool atomic) const;
+  /// Whether what another group did is surely over.
+  bool handed_over(const LineAccess& before, const LineAccess& now) const {
+    return (now.atomics != 0 &&
+            atomics_[before.group - 1].load(std::memory_order_relaxed) > before.atomics) ||
+           now.grid > before.grid || now.grid == kManyBarriers;
+  }
+  static constexpr uint16_t kManyBarriers = 0xffff;  // where counting ends, and with it looking for races
+  std::vector<std::atomic<uint32_t>> atomics_;   // by group: how many instructions with atomics it has run
+  std::vector<std::atomic<uint16_t>> barriers_;  // by group: how many barriers of the grid it has come to
 };
 
 /// The same for one group's LDS.

@@ -56,11 +56,15 @@ void run(const Launch& launch, Memory& memory, const Options& options, Counters*
       ~15u;
   d.group_count = uint64_t(launch.grid[0]) * launch.grid[1] * launch.grid[2];
 
+  if (launch.cooperative)
+    d.grid = std::make_unique<GridSync>(d.group_count,
+                                        launch.host != nullptr ? launch.host->grid_counter : nullptr);
   if (options.check >= Check::Race) d.races = std::make_unique<RaceTable>(d.group_count, launch.host);
 
   unsigned threads =
       options.threads != 0 ? options.threads : std::max(1u, std::thread::hardware_concurrency());
   threads = unsigned(std::min<uint64_t>(threads, std::max<uint64_t>(d.group_count, 1)));
+  d.groups_at_once = launch.cooperative ? (d.group_count + threads - 1) / threads : 1;
   std::vector<std::unique_ptr<Worker>> workers;
   for (unsigned i = 0; i < threads; ++i) {
     workers.push_back(std::make_unique<Worker>(&d));

@@ -30,11 +30,14 @@ class KernelHeap;
 struct HostSide {
   struct Range {
     uint64_t begin, bytes;
+    bool grid_sync = false;  // it holds *grid_counter
   };
   Hostcall* calls = nullptr;  // null: it rings in vain
   KernelHeap* heap = nullptr;
-  std::vector<Range>
-      own;  // memory between the host and the device library: nothing of it is looked at for races
+  /// Of grid barriers in memory (grid_sync.h): the lower half counts the groups that wait.
+  const uint32_t* grid_counter = nullptr;
+  /// Memory between the host and the device library: no races are looked for there.
+  std::vector<Range> own;
 };
 
 struct Launch {
@@ -45,6 +48,7 @@ struct Launch {
   const std::byte* kernargs;  // the whole kernarg segment, hidden arguments filled in, in the device's memory
   uint64_t dispatch_packet;   // address of an AQL dispatch packet in the device's memory
   const HostSide* host = nullptr;
+  bool cooperative = false;  // all groups run at once, and may wait for each other
 };
 
 /// What a kernel did wrong, or what the interpreter cannot do. what() is one line: kind and detail.

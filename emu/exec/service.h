@@ -35,6 +35,11 @@ void check_scalar(Wave& wave, const Op* op, uint64_t address, uint32_t bytes, un
 /// s_sendmsg: an interrupt has the host answer the calls of waves that are ready (host_calls.cc).
 void send_message(Wave& wave, const Op* op);
 
+/// ds_gws_init and ds_gws_barrier (grid_sync.cc): `value` for the resource of a cooperative launch; at a
+/// barrier the wave is put to rest behind `op`.
+void set_grid_barrier(Wave& wave, const Op* op, uint32_t resource, uint32_t value);
+void wait_at_grid_barrier(Wave& wave, const Op* op, uint32_t resource, uint32_t value);
+
 /// Nanoseconds of a clock that only goes forward, for s_memtime and its like.
 uint64_t clock_ticks();
 uint32_t read_hardware_register(const Wave& wave, const Op* op, uint32_t id);

@@ -2,8 +2,10 @@
 #include "emu/exec/worker.h"
 
 #include <algorithm>
+#include <cstdio>
 #include <cstring>
 #include <numeric>
+#include <thread>
 
 #include "emu/exec/barrier.h"
 #include "emu/exec/service.h"
@@ -267,6 +269,29 @@ bool Worker::turn(Slot& slot, bool& progress) {
   return false;
 }
 
+void Worker::look_at_grid(bool progress) {
+  GridSync& grid = *dispatch->grid;
+  const Wave* waits = nullptr;
+  for (const auto& slot : slots)
+    for (Wave& w : slot->waves) {
+      if (w.state == State::Grid && grid.passed(w)) {
+        w.state = State::Ready;
+        progress = true;
+      }
+      if (w.state == State::Grid || (w.state == State::Ready && waits == nullptr)) waits = &w;
+    }
+  if (progress || waits == nullptr) return;
+  uint32_t ended = 0;
+  if (!grid.stuck(ended)) return std::this_thread::yield();
+  const uint32_t* size = dispatch->launch->grid;
+  char text[160];
+  std::snprintf(text, sizeof(text),
+                "the grid's barrier can never be complete: group (%u, %u, %u) has ended without it",
+                ended % size[0], ended / size[0] % size[1], ended / size[0] / size[1]);
+  raise(*waits, waits->state == State::Grid ? waits->pc - 1 : waits->pc, Fault::Kind::DivergentBarrier, -1, 0,
+        text);
+}
+
 void Worker::run() {
   Dispatch& d = *dispatch;
   bool more = true;
@@ -284,11 +309,13 @@ void Worker::run() {
     slots.push_back(std::move(slot));
     return true;
   };
+  while (slots.size() < d.groups_at_once && more) open();
   while (!d.stop.load(std::memory_order_relaxed)) {
     if (slots.empty() && (!more || !open())) return;
     bool progress = false;
     for (size_t i = 0; i < slots.size();) {
       if (turn(*slots[i], progress)) {
+        if (d.grid != nullptr) d.grid->end_group(slots[i]->group.linear);
         spare.push_back(std::move(slots[i]));
         slots.erase(slots.begin() + std::ptrdiff_t(i));
         progress = true;
@@ -296,6 +323,7 @@ void Worker::run() {
         ++i;
       }
     }
+    if (d.grid != nullptr) look_at_grid(progress);
     // Groups that only loop may wait for one that has not started.
     if (!progress && more && slots.size() < 256) open();
   }

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "emu/exec/check.h"
+#include "emu/exec/grid_sync.h"
 #include "emu/exec/program.h"
 #include "emu/exec/run.h"
 
@@ -23,9 +24,11 @@ struct Dispatch {
   uint32_t lds_bytes;
   uint32_t private_bytes;
   uint64_t group_count;
+  uint64_t groups_at_once = 1;  // that each worker begins with
   std::atomic<uint64_t> next{0};
   std::atomic<bool> stop{false};
   std::unique_ptr<RaceTable> races;
+  std::unique_ptr<GridSync> grid;  // of a cooperative launch
 };
 
 struct Slot;  // a group being run, with its registers
@@ -48,6 +51,8 @@ struct Worker {
   void start_wave(Slot& slot, unsigned index);
   /// One turn of every wave; whether the group has ended. progress: whether anything but loops happened.
   bool turn(Slot& slot, bool& progress);
+  /// Waves whose grid barrier is complete go on. Fault when it can never be.
+  void look_at_grid(bool progress);
   void run_wave(Wave& wave);
 };
 

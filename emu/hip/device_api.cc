@@ -63,7 +63,7 @@ void fill_common(Properties& p, const Device& device) {
   p.maxThreadsPerMultiProcessor = threads_per_multiprocessor(chip);
   p.clockInstructionRate = static_cast<int>(kTimerKhz);
   p.arch = kArchBits;
-  p.concurrentKernels = 1;
+  p.concurrentKernels = p.cooperativeLaunch = 1;
   p.pciBusID = device.index() + 1;
   p.maxSharedMemoryPerMultiProcessor = chip.lds_bytes();
   p.canMapHostMemory = 1;
@@ -88,6 +88,7 @@ int attribute(const Device& device, int which) {
     case kCanMapHostMemory:
     case kCanUseHostPointerForRegisteredMem:
     case kConcurrentKernels:
+    case kCooperativeLaunch:
     case kManagedMemory:
     case kUnifiedAddressing:
     case kStreamPrioritiesSupported:

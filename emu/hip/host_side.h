@@ -17,7 +17,7 @@ class Device;
 class RunHost {
  public:
   /// Fills in hidden arguments of `kernargs`.
-  RunHost(const Kernel& kernel, Device& device, std::byte* kernargs);
+  RunHost(const Kernel& kernel, Device& device, std::byte* kernargs, uint64_t groups, bool cooperative);
   ~RunHost();
   RunHost(const RunHost&) = delete;
   RunHost& operator=(const RunHost&) = delete;
@@ -28,6 +28,7 @@ class RunHost {
 
  private:
   void print_what_is_buffered();
+  uint64_t grid_argument(uint64_t groups);
 
   const Kernel& kernel_;
   Device& device_;
@@ -35,6 +36,7 @@ class RunHost {
   std::unique_ptr<Hostcall> calls_;
   std::byte* printed_ = nullptr;  // the buffer of `-mprintf-kind=buffered`
   size_t printed_room_ = 0;
+  std::byte* grid_ = nullptr;  // what barriers of the grid in memory need
   bool finished_ = false;
 };
 

@@ -9,6 +9,7 @@
 #include "emu/hip/device.h"
 #include "emu/hip/graph.h"
 #include "emu/hip/host_side.h"
+#include "emu/hip/occupancy.h"
 #include "emu/hip/report.h"
 #include "emu/hip/runtime.h"
 #include "emu/hip/tables.h"
@@ -129,6 +130,17 @@ void check_sizes(const Function& function, Dim3 grid, Dim3 block, uint32_t dynam
           hipErrorInvalidValue, "more shared memory than a block can have");
 }
 
+void check_that_all_fit(const KernelCall& call) {
+  const Kernel& kernel = *call.kernel;
+  const uint64_t groups = uint64_t{call.grid.x} * call.grid.y * call.grid.z;
+  const uint64_t fit =
+      uint64_t{occupancy(kernel, call.block.x * call.block.y * call.block.z, call.dynamic_lds).groups} *
+      kernel.chip->multiprocessors();
+  if (groups > fit)
+    throw ApiError(hipErrorCooperativeLaunchTooLarge, std::to_string(groups) + " blocks, and " +
+                                                          std::to_string(fit) + " fit on the device at once");
+}
+
 }  // namespace
 
 std::shared_ptr<const KernelCall> make_call(const Function& function, Dim3 grid, Dim3 block,
@@ -179,10 +191,15 @@ void KernelCall::run() const {
   packet.kernel_object = kernel->descriptor_address;
   packet.kernarg_address = reinterpret_cast<uint64_t>(arguments.get());
   const Scratch dispatch(memory, &packet, sizeof packet);
-  RunHost host(*kernel, *device, arguments.get());
-  const Launch launch{kernel,      {grid.x, grid.y, grid.z}, {block.x, block.y, block.z},
-                      dynamic_lds, arguments.get(),          reinterpret_cast<uint64_t>(dispatch.get()),
-                      &host.side()};
+  RunHost host(*kernel, *device, arguments.get(), uint64_t{grid.x} * grid.y * grid.z, cooperative);
+  const Launch launch{kernel,
+                      {grid.x, grid.y, grid.z},
+                      {block.x, block.y, block.z},
+                      dynamic_lds,
+                      arguments.get(),
+                      reinterpret_cast<uint64_t>(dispatch.get()),
+                      &host.side(),
+                      cooperative};
   const Settings& settings = Runtime::get().settings();
   if (settings.counters.empty() && !counting_asked()) {
     emu::run(launch, memory, settings.options, nullptr);
@@ -199,13 +216,16 @@ void KernelCall::run() const {
 }
 
 void launch(const Function& function, Dim3 grid, Dim3 block, size_t dynamic_lds, Stream& stream,
-            void** params, void** extra, const void* handle) {
+            void** params, void** extra, const void* handle, bool cooperative) {
   require(&stream.device() == function.device, hipErrorInvalidHandle,
           "the stream and the kernel are of different devices");
   function.device->check();
   require(dynamic_lds <= UINT32_MAX, hipErrorInvalidValue, "more shared memory than a block can have");
   auto call = make_call(function, grid, block, static_cast<uint32_t>(dynamic_lds), params, extra);
-  std::const_pointer_cast<KernelCall>(call)->function = handle;
+  if (cooperative) check_that_all_fit(*call);
+  const auto changed = std::const_pointer_cast<KernelCall>(call);
+  changed->function = handle;
+  changed->cooperative = cooperative;
   enqueue(stream, {NodeType::Kernel, [call] { call->run(); }, call});
 }
 

@@ -26,6 +26,7 @@ struct KernelCall {
   Device* device;
   Dim3 grid, block;
   uint32_t dynamic_lds;
+  bool cooperative = false;
   std::vector<std::byte> kernargs;
   const void* function;       // the handle it was launched by
   std::vector<void*> places;  // of the arguments in kernargs, in order
@@ -39,8 +40,9 @@ struct KernelCall {
 std::shared_ptr<const KernelCall> make_call(const Function& function, Dim3 grid, Dim3 block,
                                             uint32_t dynamic_lds, void** params, void** extra);
 
-/// Launches on the stream, whose device must be the function's.
+/// Launches on the stream, whose device must be the function's. cooperative: all groups must fit on the
+/// device at once.
 void launch(const Function& function, Dim3 grid, Dim3 block, size_t dynamic_lds, Stream& stream,
-            void** params, void** extra, const void* handle);
+            void** params, void** extra, const void* handle, bool cooperative = false);
 
 }  // namespace emu::hip

@@ -222,6 +222,15 @@ EMU_API int hipModuleLaunchKernel(Function* function, unsigned gx, unsigned gy, 
   });
 }
 
+EMU_API int hipModuleLaunchCooperativeKernel(Function* function, unsigned gx, unsigned gy, unsigned gz,
+                                             unsigned bx, unsigned by, unsigned bz, unsigned shared,
+                                             StreamHandle stream, void** params) {
+  return api("hipModuleLaunchCooperativeKernel", [&] {
+    launch(find_module_function(function), {gx, gy, gz}, {bx, by, bz}, shared, find_stream(stream), params,
+           nullptr, function, true);
+  });
+}
+
 EMU_API int hipFuncGetAttribute(int* value, int which, Function* function) {
   return api("hipFuncGetAttribute", [&] {
     require(value != nullptr, hipErrorInvalidValue);

@@ -20,6 +20,7 @@ int hipStreamGetPriority(StreamHandle, int*);
 int hipStreamWaitEvent(StreamHandle, Event*, unsigned);
 int hipEventRecord(Event*, StreamHandle);
 int hipLaunchKernel(const void*, Dim3, Dim3, void**, size_t, StreamHandle);
+int hipLaunchCooperativeKernel(const void*, Dim3, Dim3, void**, unsigned, StreamHandle);
 int hipLaunchHostFunc(StreamHandle, void (*)(void*), void*);
 int hipGraphLaunch(GraphExec*, StreamHandle);
 int hipStreamBeginCapture(StreamHandle, int);
@@ -85,6 +86,10 @@ EMU_API int hipEventRecord_spt(Event* event, StreamHandle stream) {
 EMU_API int hipLaunchKernel_spt(const void* host, Dim3 grid, Dim3 block, void** params, size_t shared,
                                 StreamHandle stream) {
   return hipLaunchKernel(host, grid, block, params, shared, own(stream));
+}
+EMU_API int hipLaunchCooperativeKernel_spt(const void* host, Dim3 grid, Dim3 block, void** params,
+                                           unsigned shared, StreamHandle stream) {
+  return hipLaunchCooperativeKernel(host, grid, block, params, shared, own(stream));
 }
 EMU_API int hipLaunchHostFunc_spt(StreamHandle stream, void (*function)(void*), void* data) {
   return hipLaunchHostFunc(own(stream), function, data);

@@ -183,15 +183,26 @@ EMU_API int hipConfigureCall(Dim3 grid, Dim3 block, size_t shared, StreamHandle 
   return __hipPushCallConfiguration(grid, block, shared, stream);
 }
 
-EMU_API int hipLaunchKernel(const void* host, Dim3 grid, Dim3 block, void** params, size_t shared,
-                            StreamHandle stream) {
-  return api("hipLaunchKernel", [&] {
+namespace {
+int launch_call(const char* name, const void* host, Dim3 grid, Dim3 block, void** params, size_t shared,
+                StreamHandle stream, bool cooperative) {
+  return api(name, [&] {
     Stream& used = find_stream(stream);
     // A stream of another device takes the kernel there.
     Function* function = host == nullptr ? nullptr : find_registered_function(host, used.device());
     require(function != nullptr, hipErrorInvalidDeviceFunction, "the address is no kernel's");
-    launch(*function, grid, block, shared, used, params, nullptr, host);
+    launch(*function, grid, block, shared, used, params, nullptr, host, cooperative);
   });
+}
+}  // namespace
+
+EMU_API int hipLaunchKernel(const void* host, Dim3 grid, Dim3 block, void** params, size_t shared,
+                            StreamHandle stream) {
+  return launch_call("hipLaunchKernel", host, grid, block, params, shared, stream, false);
+}
+EMU_API int hipLaunchCooperativeKernel(const void* host, Dim3 grid, Dim3 block, void** params,
+                                       unsigned shared, StreamHandle stream) {
+  return launch_call("hipLaunchCooperativeKernel", host, grid, block, params, shared, stream, true);
 }
 
 EMU_API int hipGetSymbolAddress(void** address, const void* symbol) {

@@ -64,7 +64,8 @@ const char* graphics_or_tools(const std::string& name) {
     return "graphics";
   if (begins("tbuffer_") || (begins("buffer_") && holds("_format_"))) return "typed buffers";
   if (holds("bvh") || holds("ray_")) return "ray tracing";
-  if (begins("ds_gws") || begins("ds_ordered_count")) return "global wave sync, ordered append of graphics";
+  if (begins("ds_gws_sema") || begins("ds_ordered_count"))
+    return "semaphores of global wave sync, ordered append of graphics";
   return nullptr;
 }
 
@@ -197,6 +198,9 @@ class Enumeration {
         add((generation_ == 9 ? 0xd8000000 | op << 17 : 0xd8000000 | op << 18) | value(0, 16),
             value(1, 12u << 24) | value(2, 8 << 16) | value(3, 4 << 8) | value(4, 2));
       }
+    // Global wave sync: with the bit of the memory of all groups, whose other instructions nobody emits.
+    for (const uint32_t op : {24u, 25u, 26u, 27u, 28u, 29u})
+      if (generation_ < 12) add(generation_ == 9 ? 0xd9010000 | op << 17 : 0xd8020000 | op << 18, 2);
     if (generation_ < 12)
       old_memory();
     else

@@ -113,7 +113,7 @@ KERNEL with_wait(const int* a, int* c) {
 }
 KERNEL not_implemented(int* c, int go) {
 #if defined(__GFX9__)
-  if (go) asm volatile("ds_gws_barrier v0 gds" ::: "v0");
+  if (go) asm volatile("ds_gws_sema_v gds");
 #elif defined(__GFX12__)
   if (go) asm volatile("image_sample v[0:3], [v0, v1], s[0:7], s[8:11] dmask:0xf dim:SQ_RSRC_IMG_2D" ::: "v0", "v1", "v2", "v3");
 #else
@@ -485,7 +485,7 @@ TEST_P(ExecChecks, UnknownInstructionWhenReached) {
   EXPECT_NO_THROW(device->run("not_implemented", {.grid = 1, .block = 32}, c, 0));
   const Fault f = fault([&] { device->run("not_implemented", {.grid = 1, .block = 32}, c, 1); });
   expect_at(f, Fault::Kind::UnknownInstruction, "not_implemented", 0, -1,
-            lanes() == 64 ? "ds_gws_barrier" : "image_sample");
+            lanes() == 64 ? "ds_gws_sema_v" : "image_sample");
   EXPECT_NE(f.code_offset, 0u);
 }
 

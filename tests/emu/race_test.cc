@@ -167,5 +167,22 @@ TEST(Race, OwnMemoryAndNewBlocks) {
   EXPECT_EQ(noted(table, 4096, {{124, 4, 1, 0, true}, {192, 4, 1, 0, false}}), 1u);
 }
 
+// What a group did before it came to a barrier of the grid is over for groups that come from that barrier.
+TEST(Race, BarriersOfTheGrid) {
+  RaceTable table(2);
+  const Access write{0, 64, 0, 0, true, 0}, read{32, 4, 0, 0, false, 1}, overwrite{0, 64, 0, 0, true, 1};
+  EXPECT_EQ(noted(table, 4096, {write}), 1u);
+  table.come_to_grid_barrier(0);
+  EXPECT_EQ(noted(table, 4096, {read}), 0u);
+  table.come_to_grid_barrier(1);
+  EXPECT_EQ(noted(table, 4096, {read, overwrite}), 2u);
+  EXPECT_EQ(noted(table, 4096, {write}), 0u);
+  // Counting ends some time; nobody is accused then.
+  for (int i = 0; i < 70000; ++i) table.come_to_grid_barrier(0);
+  EXPECT_EQ(noted(table, 4096, {write}), 1u);
+  for (int i = 0; i < 70000; ++i) table.come_to_grid_barrier(1);
+  EXPECT_EQ(noted(table, 4096, {overwrite}), 1u);
+}
+
 }  // namespace
 }  // namespace emu::exec

@@ -72,6 +72,19 @@ const Op* get_barrier_state(Wave& w, const Op* op) {
   write_scalar(w, op->dst, barrier_number(w, op) != 0 ? barrier_state(w) : 0u);
   return op + 1;
 }
+/// The resource by M0 and the offset; the value is the first enabled lane's.
+template <bool Waits>
+const Op* grid_barrier(Wave& w, const Op* op) {
+  const uint32_t resource = (w.s[kM0] >> 16 & 63) + (op->raw[0] & 0xff);
+  const uint64_t lanes = exec_of(w) & w.existing;
+  const uint32_t value = w.v[op->src[0].offset + (lanes != 0 ? uint32_t(__builtin_ctzll(lanes)) : 0)];
+  if (Waits) {
+    wait_at_grid_barrier(w, op, resource, value);
+    return nullptr;
+  }
+  set_grid_barrier(w, op, resource, value);
+  return op + 1;
+}
 const Op* give_way(Wave& w, const Op* op) {
   w.pc = op + 1;
   w.state = State::Ready;
@@ -197,6 +210,12 @@ constexpr Row two_sources(const char* name, Handler run) {
   r.flags = kWritesExec;
   return r;
 }
+constexpr Row grid_row(const char* name, Handler run) {
+  Row r = row(name, run, Form::Custom, Class::Barrier);
+  r.src[0] = Type::U32;
+  r.src_words[0] = 1;
+  return r;
+}
 constexpr Row wait(const char* name) { return row(name, nothing, Form::Immediate, Class::Wait); }
 constexpr Row ignored(const char* name) { return row(name, nothing, Form::Immediate, Class::Other); }
 
@@ -222,6 +241,8 @@ constexpr Row kRows[] = {
     to_scalar("s_barrier_signal", barrier_signal<false>, Type::None, Type::U32, Class::Barrier),
     to_scalar("s_barrier_signal_isfirst", barrier_signal<true>, Type::None, Type::U32, Class::Barrier),
     to_scalar("s_get_barrier_state", get_barrier_state, Type::U32, Type::U32, Class::Barrier),
+    grid_row("ds_gws_init", grid_barrier<false>),
+    grid_row("ds_gws_barrier", grid_barrier<true>),
     to_scalar("s_sleep_var", give_way, Type::None, Type::U32, Class::Other),
     row("s_trap", trap, Form::Immediate, Class::Other),
     row("s_sleep", give_way, Form::Immediate, Class::Wait),

@@ -66,6 +66,7 @@ enum {
   hipErrorHostMemoryAlreadyRegistered = 712,
   hipErrorHostMemoryNotRegistered = 713,
   hipErrorLaunchFailure = 719,
+  hipErrorCooperativeLaunchTooLarge = 720,
   hipErrorStreamCaptureUnsupported = 900,
   hipErrorStreamCaptureInvalidated = 901,
   hipErrorStreamCaptureMerge = 902,
@@ -145,6 +146,8 @@ int hipModuleGetFunction(hipFunction_t*, hipModule_t, const char*);
 int hipModuleGetGlobal(void**, size_t*, hipModule_t, const char*);
 int hipModuleLaunchKernel(hipFunction_t, unsigned, unsigned, unsigned, unsigned, unsigned, unsigned, unsigned,
                           hipStream_t, void**, void**);
+int hipModuleLaunchCooperativeKernel(hipFunction_t, unsigned, unsigned, unsigned, unsigned, unsigned,
+                                     unsigned, unsigned, hipStream_t, void**);
 int hipFuncGetAttribute(int*, int, hipFunction_t);
 int hipModuleOccupancyMaxActiveBlocksPerMultiprocessor(int*, hipFunction_t, int, size_t);
 int hipModuleOccupancyMaxPotentialBlockSize(int*, int*, hipFunction_t, size_t, int);
