@@ -146,7 +146,8 @@ struct Checker;  // the checking state of a worker (check.h)
 
 // MODE bits.
 inline constexpr uint32_t kModeDefault = 0xf0, kModeFpMask = 0xff, kModeDx10Clamp = 0x100, kModeIeee = 0x200,
-                          kModeFp16Overflow = 1u << 23;
+                          kModeFp16Overflow = 1u << 23,
+                          kModeSkip = 1u << 28;  // gfx9: vector instructions are skipped
 
 struct alignas(64) Wave {
   uint32_t s[kScalarWords];

@@ -212,21 +212,30 @@ void Worker::start_wave(Slot& slot, unsigned index) {
     for (unsigned i = 0; i <= (packed ? 0 : ids < 2 ? ids : 2); ++i) w.initialized[i] = exec;
 }
 
+inline const Op* Worker::step(Wave& wave, const Op* op) {
+  if (counting) {
+    ++classes[op->index];
+    if (op->bytes) count_memory(wave, op, counters);
+  }
+  if (wave.checker != nullptr) check_registers(wave, op);
+  return op->run(wave, op);
+}
+
 void Worker::run_wave(Wave& wave) {
   wave.budget = kBudget;
   const Op* op = wave.pc;
+  // Who changes this bit gives way, so that it is only looked at here.
+  if (wave.generation == 9 && (wave.mode & kModeSkip) != 0) {
+    const auto is_vector = [](const Op* at) {
+      return at->row != nullptr && (at->row->name[0] != 's' || at->row->name[1] != '_');
+    };
+    while (op != nullptr && (wave.mode & kModeSkip) != 0) op = is_vector(op) ? op + 1 : step(wave, op);
+  }
   if (wave.checker == nullptr && !counting) {
     while (op != nullptr) op = op->run(wave, op);
     return;
   }
-  while (op != nullptr) {
-    if (counting) {
-      ++classes[op->index];
-      if (op->bytes) count_memory(wave, op, counters);
-    }
-    if (wave.checker != nullptr) check_registers(wave, op);
-    op = op->run(wave, op);
-  }
+  while (op != nullptr) op = step(wave, op);
 }
 
 bool Worker::turn(Slot& slot, bool& progress) {

@@ -54,6 +54,8 @@ struct Worker {
   /// Waves whose grid barrier is complete go on. Fault when it can never be.
   void look_at_grid(bool progress);
   void run_wave(Wave& wave);
+  /// One operation, watched and counted as asked for; the next one.
+  const Op* step(Wave& wave, const Op* op);
 };
 
 }  // namespace emu::exec

@@ -41,6 +41,21 @@ FORK(by_register, "0", BY_REGISTER)
 FORK(by_register_deeper, "2", BY_REGISTER)
 FORK(by_label, "0", "s_cbranch_i_fork vcc, 3f\n\t")
 FORK(by_label_deeper, "2", "s_cbranch_i_fork vcc, 3f\n\t")
+// Vector instructions are skipped where the bit says so: c and two registers stay as they were, scalars go on, over a
+// branch and a sleep too.
+KERNEL skipped(int* c, int bits, int bit) {
+  int before = 7, sum = 0;
+  asm volatile(
+      "s_mov_b32 s42, 0\n\ts_setvskip %3, %4\n\t"
+      "v_mov_b32 %0, 9\n\tglobal_store_dword %2, %0, off offset:512\n\ts_add_u32 s42, s42, 1\n\t"
+      "s_cmp_eq_u32 s42, 0\n\ts_cbranch_scc1 3f\n\ts_sleep 1\n\tv_add_u32 %0, 1, %0\n3:\n\t"
+      "s_add_u32 s42, s42, 10\n\ts_setvskip 0, 0\n\tv_mov_b32 %1, s42\n\ts_waitcnt vmcnt(0)"
+      : "+v"(before), "=&v"(sum)
+      : "v"(c + thread_x()), "s"(bits), "s"(bit)
+      : "s42", "scc", "memory");
+  c[thread_x()] = before;
+  c[64 + thread_x()] = sum;
+}
 KERNEL by_unwritten_register(int* c) {
   asm volatile("s_cbranch_g_fork s[50:51], s[40:41]" : : : "s0", "s1", "s2", "s3");
   c[thread_x()] = 1;
@@ -71,6 +86,27 @@ TEST_P(ExecForks, TheFewerGoFirst) {
         EXPECT_EQ(got[1], second ? 2 : 1) << kernel << " " << n << " " << lane;
         EXPECT_EQ(got[2], depth + (both && !second ? 1 : 0)) << kernel << " " << n << " " << lane;
         EXPECT_EQ(got[3], depth) << kernel << " " << n << " " << lane;
+      }
+    }
+  }
+}
+
+TEST_P(ExecForks, VectorInstructionsAreSkipped) {
+  EMU_NEEDS_CLANG();
+  Device device(GetParam(), compile(kSource, GetParam()));
+  for (const Check check : {Check::None, Check::Strict}) {
+    device.options.check = check;
+    for (const int bit : {0, 5, 31, 37}) {
+      int* c = device.upload(std::vector<int>(256, 1));
+      for (const bool skips : {false, true}) {
+        const uint32_t bits = (skips ? 1u : ~1u) << (bit % 32) | (skips ? 0 : ~(~0u << (bit % 32)));
+        device.run("skipped", {.grid = 1, .block = 64}, c, int(bits), bit);
+        for (int lane = 0; lane < 64; ++lane) {
+          EXPECT_EQ(c[lane], skips ? 7 : 10) << bit;
+          EXPECT_EQ(c[64 + lane], 11) << bit;
+          EXPECT_EQ(c[128 + lane], skips ? 1 : 9) << bit;
+          c[128 + lane] = 1;
+        }
       }
     }
   }

@@ -90,6 +90,12 @@ const Op* give_way(Wave& w, const Op* op) {
   w.state = State::Ready;
   return nullptr;
 }
+/// gfx9: from here on vector instructions are skipped, or no longer.
+const Op* set_skip(Wave& w, const Op* op) {
+  const uint64_t bit = scalar_bits(w, op->src[0], false) >> (scalar_bits(w, op->src[1], false) & 31) & 1;
+  w.mode = bit != 0 ? w.mode | kModeSkip : w.mode & ~kModeSkip;
+  return give_way(w, op);
+}
 const Op* get_pc(Wave& w, const Op* op) {
   write_scalar(w, op->dst, next_address(w, op));
   return op + 1;
@@ -177,6 +183,8 @@ const Op* set_register(Wave& w, const Op* op) {
   const uint32_t mask = (count == 32 ? ~0u : (1u << count) - 1) << first;
   const uint32_t value = Literal ? op->raw[1] : uint32_t(scalar_bits(w, op->src[0], false));
   write_hardware_register(w, op, spec & 63, mask, value << first & mask);
+  if (w.generation == 9 && (w.mode & kModeSkip) != 0) [[unlikely]]
+    return give_way(w, op);
   return op + 1;
 }
 const Op* round_mode(Wave& w, const Op* op) {
@@ -210,6 +218,11 @@ constexpr Row two_sources(const char* name, Handler run) {
   r.flags = kWritesExec;
   return r;
 }
+constexpr Row skip_row(const char* name, Handler run) {
+  Row r = to_scalar(name, run, Type::None, Type::U32);
+  r.src[1] = Type::U32;
+  return r;
+}
 constexpr Row grid_row(const char* name, Handler run) {
   Row r = row(name, run, Form::Custom, Class::Barrier);
   r.src[0] = Type::U32;
@@ -241,6 +254,7 @@ constexpr Row kRows[] = {
     to_scalar("s_barrier_signal", barrier_signal<false>, Type::None, Type::U32, Class::Barrier),
     to_scalar("s_barrier_signal_isfirst", barrier_signal<true>, Type::None, Type::U32, Class::Barrier),
     to_scalar("s_get_barrier_state", get_barrier_state, Type::U32, Type::U32, Class::Barrier),
+    skip_row("s_setvskip", set_skip),
     grid_row("ds_gws_init", grid_barrier<false>),
     grid_row("ds_gws_barrier", grid_barrier<true>),
     to_scalar("s_sleep_var", give_way, Type::None, Type::U32, Class::Other),

@@ -52,6 +52,7 @@ const Op* index_on(Wave& w, const Op* op) {
              (op->raw[0] >> 8 & 15) << 12;
   for (++op; op->row != nullptr; ++op) {
     if (op->row->run == index_off) return op + 1;
+    if ((w.mode & kModeSkip) != 0 && (op->row->name[0] != 's' || op->row->name[1] != '_')) continue;
     Op copy[2] = {*op, *op};
     const bool vector =
         op->row->form == Form::Vector || op->row->form == Form::Lane || op->row->form == Form::Custom;
