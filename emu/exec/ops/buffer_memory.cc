@@ -34,7 +34,9 @@ EMU_FN Buffer buffer_of(Wave& w, const Op* op) {
     offset[i] = uint32_t(op->imm) + (offset_register ? v[indexed ? w.lanes + i : i] : 0);
   }
   if (buffer.is_private) {
-    for (unsigned i = 0; i < w.lanes; ++i) offset[i] += uint32_t(buffer.base) + buffer.scalar;
+    // Stack pointers count the bytes of a wave, whose lanes lie side by side; addresses those of a lane.
+    const uint32_t scalar = uint32_t(buffer.base) + buffer.scalar / w.lanes;
+    for (unsigned i = 0; i < w.lanes; ++i) offset[i] += scalar;
     private_places(w, op, offset, p.wanted, bytes, access, p);
     p.there = p.wanted;
     return;
