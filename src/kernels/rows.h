@@ -11,7 +11,7 @@ namespace beeswax::gpu {
 
 /// n elements as words, where compilers would give each narrow element a register of its own.
 template <class S, int n>
-struct alignas(sizeof(Pack<S, n>)) Packed {
+struct alignas(alignof(Pack<S, n>)) Packed {
   static_assert(sizeof(Pack<S, n>) % 4 == 0);
   uint32_t words[sizeof(Pack<S, n>) / 4];
 
@@ -20,7 +20,7 @@ struct alignas(sizeof(Pack<S, n>)) Packed {
     __builtin_memcpy(&out, words, sizeof(out));
     return out;
   }
-  /// Compilers know nothing of the bits then.
+  /// From here on compilers know nothing of the bits.
   BW_DEVICE_MEMBER void hide() {
 #pragma unroll
     for (uint32_t& word : words) BW_HIDE_WORD(word);

@@ -64,7 +64,7 @@ const RowLoops& loops_of(DType dtype) { return row_kernels().loops[static_cast<s
 // How many threads share a row of n elements, one of `rows`, and so how many rows are made at a time.
 struct Sharing {
   int64_t parts;
-  int64_t length;  // elements of a part, the last but for
+  int64_t length;  // elements of each part; the last may have fewer
   int64_t teams;
 
   Sharing(int64_t rows, int64_t n, int64_t element_bytes) {
