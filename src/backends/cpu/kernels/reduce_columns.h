@@ -97,6 +97,13 @@ struct Joins {
   }
 };
 
+template <class Pack, class Sum>
+BW_FN Pack pack_at(const Sum* sums) {
+  Pack pack;
+  __builtin_memcpy(&pack, sums, sizeof(pack));
+  return pack;
+}
+
 // take_streams below, with joins or without.
 template <class Kind, int kLanes_, int kRows, bool kMore, bool kJoins>
 void take_joining(const typename Kind::Element* const* streams, int64_t count, typename Kind::Sum* into,
@@ -105,30 +112,27 @@ void take_joining(const typename Kind::Element* const* streams, int64_t count, t
   using Sum = typename Kind::Sum;
   using Pack = typename Kind::Pack;
   constexpr int kStreams = kLanes_ * kRows;
-  const auto get = [](const Sum* from) __attribute__((always_inline)) {
-    Pack sums;
-    __builtin_memcpy(&sums, from, sizeof(sums));
-    return sums;
-  };
-  const auto step = [get](const Element* const* x, const Sum* before, const Joins<Sum>& with, int64_t i,
-                          Sum* to) __attribute__((always_inline)) {
-    Pack lane[kLanes_];
+  const auto step = [](const Element* const* x, const Sum* before, const Joins<Sum>& with, int64_t i, Sum* to)
+                        __attribute__((always_inline)) {
+                          Pack lane[kLanes_];
 #pragma GCC unroll 8
-    for (int l = 0; l < kLanes_; ++l) {
-      lane[l] = Kind::load(x[l * kRows] + i);
-      if constexpr (kMore) lane[l] = Kind::combine(get(before + i), lane[l]);
+                          for (int l = 0; l < kLanes_; ++l) {
+                            lane[l] = Kind::load(x[l * kRows] + i);
+                            if constexpr (kMore) lane[l] = Kind::combine(pack_at<Pack>(before + i), lane[l]);
 #pragma GCC unroll 8
-      for (int r = 1; r < kRows; ++r) lane[l] = Kind::combine(lane[l], Kind::load(x[l * kRows + r] + i));
-    }
+                            for (int r = 1; r < kRows; ++r)
+                              lane[l] = Kind::combine(lane[l], Kind::load(x[l * kRows + r] + i));
+                          }
 #pragma GCC unroll 8
-    for (int half = kLanes_ / 2; half > 0; half /= 2) {
+                          for (int half = kLanes_ / 2; half > 0; half /= 2) {
 #pragma GCC unroll 8
-      for (int l = 0; l < half; ++l) lane[l] = Kind::combine(lane[l], lane[l + half]);
-    }
-    if constexpr (kJoins)
-      for (int j = 0; j < with.count; ++j) lane[0] = Kind::combine(get(with.with[j] + i), lane[0]);
-    __builtin_memcpy(to + i, &lane[0], sizeof(Pack));
-  };
+                            for (int l = 0; l < half; ++l) lane[l] = Kind::combine(lane[l], lane[l + half]);
+                          }
+                          if constexpr (kJoins)
+                            for (int j = 0; j < with.count; ++j)
+                              lane[0] = Kind::combine(pack_at<Pack>(with.with[j] + i), lane[0]);
+                          __builtin_memcpy(to + i, &lane[0], sizeof(Pack));
+                        };
   const Element* x[kStreams];
 #pragma GCC unroll 8
   for (int s = 0; s < kStreams; ++s) x[s] = streams[s];
