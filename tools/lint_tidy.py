@@ -3,8 +3,8 @@
 """Runs clang-tidy over the sources that the release build compiles, several at a time.
 
 Without --all only files that differ from the main branch are read (and those whose headers differ). A source
-that was clean is remembered under a hash of all our files it reads and of the .clang-tidy files above them. Each
-CPU loop is read once, as its AVX2 level.
+that was clean is remembered, for every clone, under a hash of all our files it reads and of the .clang-tidy files above
+them. Each CPU loop is read once, as its AVX2 level.
 
 usage: lint_tidy.py [--all] [--build build] [--jobs N] [FILE...]
 """
@@ -16,6 +16,8 @@ import os
 import shlex
 import subprocess
 import sys
+
+from remembered import Remembered
 
 ROOT = os.path.normpath(os.path.join(os.path.dirname(os.path.abspath(__file__)), ".."))
 TIDY = "clang-tidy-19"
@@ -94,21 +96,22 @@ def changed_files():
     return {name for name in names if name}
 
 
-def look(source, folder, command, base, memory, wanted):
-    """(source, its state or None when not looked at, complaint)."""
+def look(source, folder, command, base, clean, wanted):
+    """(source, complaint); clean, a Remembered, keeps what needs no second look."""
     paths = reads(source, folder, command)
     if paths is None:
-        return source, None, "its includes could not be read"
+        return source, "its includes could not be read"
     if wanted is not None and not wanted.intersection(paths):
-        return source, memory.get(source), ""
+        return source, ""
     state = state_of(base + " ".join(command).replace(ROOT, ".").encode(), paths)
-    if memory.get(source) == state:
-        return source, state, ""
+    if clean.get(state) is not None:
+        return source, ""
     flags = [flag for flag in without_output(command)[1:] if not flag.startswith(GCC_ONLY)]
     run = subprocess.run([TIDY, "--quiet", source, "--", *flags, *CLANG_ONLY], cwd=ROOT, capture_output=True, text=True)
     if run.returncode != 0:
-        return source, None, run.stdout + run.stderr
-    return source, state, ""
+        return source, run.stdout + run.stderr
+    clean.put(state)
+    return source, ""
 
 
 def main():
@@ -119,30 +122,20 @@ def main():
     parser.add_argument("files", nargs="*")
     args = parser.parse_args()
     found = commands(args.build)
-    base = subprocess.run([TIDY, "--version"], capture_output=True, check=True).stdout
-    memory_file = os.path.join(args.build, "lint", "tidy.json")
-    try:
-        with open(memory_file, encoding="utf-8") as file:
-            memory = json.load(file)
-    except (OSError, ValueError):
-        memory = {}
+    base = subprocess.run([TIDY, "--version"], capture_output=True, check=True).stdout + " ".join(CLANG_ONLY).encode()
+    clean = Remembered("tidy")
+    clean.forget_old()
     wanted = None if args.all else set(args.files) or changed_files()
     failed = []
     with concurrent.futures.ThreadPoolExecutor(args.jobs) as pool:
-        tasks = [pool.submit(look, source, *where, base, memory, wanted) for source, where in sorted(found.items())]
+        tasks = [pool.submit(look, source, *where, base, clean, wanted) for source, where in sorted(found.items())]
         for number, task in enumerate(concurrent.futures.as_completed(tasks), 1):
-            source, state, complaint = task.result()
-            memory.pop(source, None)
+            source, complaint = task.result()
             if complaint:
                 failed.append(source)
                 print(complaint, flush=True)
-            elif state:
-                memory[source] = state
             if number % 20 == 0:
                 print(f"tidy: {number} of {len(tasks)} sources", flush=True)
-    os.makedirs(os.path.dirname(memory_file), exist_ok=True)
-    with open(memory_file, "w", encoding="utf-8") as file:
-        json.dump(memory, file)
     for source in sorted(failed):
         print(f"tidy: not clean: {source}")
     print(f"tidy: {len(found)} sources, {len(failed)} not clean")

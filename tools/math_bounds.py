@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
 """The worst errors of the functions of core/math over all 2^32 floats, and over a sample of doubles. Runs the
-exhaustive tests of math_bounds_test one function at a time; what ran is remembered in BUILD/math-bounds.json for
-as long as the functions and their tests stay the same, so an interrupted run goes on where it stopped. Then
+exhaustive tests of math_bounds_test one function at a time; what ran is remembered for as long as the functions, their
+tests, the compiler and the processor stay the same, so an interrupted run goes on where it stopped. Then
 docs/math-bounds.md must say the same, or is written.
 
 usage: math_bounds.py [--build build] [--write] [FUNCTION...]
@@ -10,7 +10,6 @@ usage: math_bounds.py [--build build] [--write] [FUNCTION...]
 """
 import argparse
 import hashlib
-import json
 import os
 import platform
 import re
@@ -18,9 +17,11 @@ import subprocess
 import sys
 import time
 
+from remembered import Remembered
+
 ROOT = os.path.normpath(os.path.join(os.path.dirname(os.path.abspath(__file__)), ".."))
 DOCUMENT = os.path.join("docs", "math-bounds.md")
-# What the results depend on, besides the compiler. (convert.h, between dtypes, is tested elsewhere.)
+# What the results depend on, besides compiler and processor. (convert.h, between dtypes, is tested elsewhere.)
 SOURCES = (*("src/core/math/" + name + ".h" for name in (
     "activations", "basic", "erf", "exp", "hyperbolic", "log", "polynomials", "pow", "trig", "trig_reduce")),
            "tests/math", "tests/unit/math_bounds_test.cc", "include/beeswax/portable.h")
@@ -31,9 +32,13 @@ def git(*arguments):
     return subprocess.run(["git", "-C", ROOT, *arguments], capture_output=True, text=True)
 
 
-def state():
-    """A hash of the sources."""
-    digest = hashlib.sha256()
+def state(build):
+    """A hash of the sources, the compiler and its flags, and the processor."""
+    flags = os.path.join(build, "CMakeCache.txt")
+    with open(flags, encoding="utf-8") as file:
+        chosen = sorted(re.findall(r"^CMAKE_CXX_(?:COMPILER|FLAGS|FLAGS_RELEASE):.*$", file.read(), re.M))
+    compiler = subprocess.run([chosen[0].split("=", 1)[1], "--version"], capture_output=True, text=True, check=True).stdout
+    digest = hashlib.sha256("\n".join([*chosen, compiler, machine()]).encode())
     for source in SOURCES:
         path = os.path.join(ROOT, source)
         names = [path] if os.path.isfile(path) else [os.path.join(path, name) for name in sorted(os.listdir(path))]
@@ -111,16 +116,11 @@ def main():
                             text=True, check=True).stdout
     names = [name for name in re.findall(r"^  IsWithinTheBound/(\w+)", listed, re.M)
              if not args.functions or name in args.functions]
-    now, memory_file = state(), os.path.join(args.build, "math-bounds.json")
-    try:
-        with open(memory_file, encoding="utf-8") as file:
-            memory = json.load(file)
-    except (OSError, ValueError):
-        memory = {}
-    if memory.get("state") != now:
-        memory = {"state": now, "rows": {}}
+    now, remembered = state(args.build), Remembered("math-bounds")
+    remembered.forget_old()
+    rows = {name: kept.split(" | ") for name in names if (kept := remembered.get(f"{now}-{name}"))}
     failed, began, ran = [], time.monotonic(), 0
-    missing = [name for name in names if name not in memory["rows"]]
+    missing = [name for name in names if name not in rows]
     for name in missing:
         row, output = run(program, name)
         ran += 1
@@ -130,10 +130,9 @@ def main():
             failed.append(name)
             print(output)
             continue
-        memory["rows"][name] = row
-        with open(memory_file, "w", encoding="utf-8") as file:
-            json.dump(memory, file)
-    rows = [memory["rows"][name] for name in names if name in memory["rows"]]
+        rows[name] = row
+        remembered.put(f"{now}-{name}", " | ".join(row))
+    rows = [rows[name] for name in names if name in rows]
     complaints = [f"{name} is beyond its bound or did not run" for name in failed]
     if args.write and not failed and not args.functions:
         with open(os.path.join(ROOT, DOCUMENT), "w", encoding="utf-8") as file:

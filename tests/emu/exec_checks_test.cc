@@ -4,7 +4,6 @@
 #include <gtest/gtest.h>
 
 #include <functional>
-#include <map>
 #include <set>
 
 #include "emu/support/compile.h"
@@ -221,10 +220,7 @@ class ExecChecks : public testing::TestWithParam<const char*> {
  protected:
   void SetUp() override {
     EMU_NEEDS_CLANG();
-    static std::map<std::string, std::vector<std::byte>> objects;
-    std::vector<std::byte>& object = objects[GetParam()];
-    if (object.empty()) object = compile(kSource, GetParam());
-    device = std::make_unique<Device>(GetParam(), object);
+    device = std::make_unique<Device>(GetParam(), compile(kSource, GetParam()));
     device->options.threads = 1;
   }
   Fault fault(const std::function<void()>& launch) {

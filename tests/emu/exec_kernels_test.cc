@@ -4,7 +4,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <map>
 #include <random>
 
 #include "emu/support/compile.h"
@@ -200,12 +199,7 @@ KERNEL calls(const int* a, int* c) {
 }
 )";
 
-const std::vector<std::byte>& object(const std::string& chip) {
-  static std::map<std::string, std::vector<std::byte>> cache;
-  std::vector<std::byte>& found = cache[chip];
-  if (found.empty()) found = compile(kSource, chip);
-  return found;
-}
+const std::vector<std::byte>& object(const std::string& chip) { return compile(kSource, chip); }
 
 class ExecKernels : public testing::TestWithParam<const char*> {
  protected:

@@ -4,8 +4,6 @@
 // in order; scalar loads, and flat ones from LDS, do not) and the encodings of LLVM's AMDGPU guide.
 #include <gtest/gtest.h>
 
-#include <map>
-
 #include "emu/support/compile.h"
 #include "emu/support/launcher.h"
 
@@ -142,10 +140,7 @@ class ExecWaits : public testing::TestWithParam<const char*> {
  protected:
   void SetUp() override {
     EMU_NEEDS_CLANG();
-    static std::map<std::string, std::vector<std::byte>> objects;  // compiled once for each chip
-    std::vector<std::byte>& object = objects[GetParam()];
-    if (object.empty()) object = compile(kSource, GetParam());
-    device = std::make_unique<Device>(GetParam(), object);
+    device = std::make_unique<Device>(GetParam(), compile(kSource, GetParam()));
     device->options.check = Check::Strict;
     std::vector<int> words(300);
     for (size_t i = 0; i < words.size(); ++i) words[i] = int(i) + 1;

@@ -3,7 +3,6 @@
 // sync, and a counter in memory); what does not fit, who never comes, and what the barrier orders.
 #include <cstring>
 #include <functional>
-#include <map>
 #include <string>
 #include <vector>
 
@@ -85,12 +84,7 @@ KERNEL other_resource(int* values) {
 #endif
 )";
 
-const std::vector<std::byte>& code(const std::string& chip) {
-  static std::map<std::string, std::vector<std::byte>> all;
-  auto& mine = all[chip];
-  if (mine.empty()) mine = compile(kSource, chip);
-  return mine;
-}
+const std::vector<std::byte>& code(const std::string& chip) { return compile(kSource, chip); }
 
 class Cooperative : public testing::TestWithParam<int> {
  protected:

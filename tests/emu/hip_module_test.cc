@@ -2,7 +2,6 @@
 // Modules and launches through the exported API: loading, wrong targets, bundles, arguments, globals,
 // occupancy, faults.
 #include <cstring>
-#include <map>
 #include <string>
 #include <vector>
 
@@ -56,12 +55,7 @@ struct Loaded {
   }
 };
 
-const std::vector<std::byte>& code(const std::string& chip) {
-  static std::map<std::string, std::vector<std::byte>> all;
-  auto& mine = all[chip];
-  if (mine.empty()) mine = compile(kSource, chip);
-  return mine;
-}
+const std::vector<std::byte>& code(const std::string& chip) { return compile(kSource, chip); }
 
 class OnDevice : public testing::TestWithParam<int> {
  protected:

@@ -45,11 +45,12 @@ build_preset() {
   cmake --build "$(build_folder "$preset")" -j "$(jobs_here)" --target "$@" || die 4 "the build failed"
 }
 
-# ctest_preset PRESET NAME ctest-options...: runs tests; the counts go to $BEESWAX_RESULTS/NAME.xml.
+# ctest_preset PRESET NAME ctest-options...: runs tests, as many at a time as there are compile jobs (much of a test is
+# its oracle, which is one thread); the counts go to $BEESWAX_RESULTS/NAME.xml.
 ctest_preset() {
   local preset=$1 name=$2
   shift 2
-  "${test_launcher[@]}" ctest --test-dir "$(build_folder "$preset")" --output-on-failure --no-tests=error \
+  "${test_launcher[@]}" ctest --test-dir "$(build_folder "$preset")" --output-on-failure --no-tests=error -j "$(jobs_here)" \
     --output-junit "${BEESWAX_RESULTS:-$root/build}/$name.xml" "$@"
 }
 

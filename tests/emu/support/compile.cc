@@ -3,11 +3,14 @@
 
 #include <unistd.h>
 
+#include <array>
 #include <atomic>
 #include <cstdio>
 #include <cstdlib>
 #include <fstream>
 #include <iterator>
+#include <map>
+#include <mutex>
 #include <stdexcept>
 #include <string_view>
 
@@ -55,8 +58,13 @@ TemporaryFile::TemporaryFile(const std::string& suffix, const std::vector<std::b
 
 TemporaryFile::~TemporaryFile() { std::remove(path_.c_str()); }
 
-std::vector<std::byte> compile(const std::string& source, const std::string& chip,
-                               const std::string& options) {
+const std::vector<std::byte>& compile(const std::string& source, const std::string& chip,
+                                      const std::string& options) {
+  static std::mutex mutex;
+  static std::map<std::array<std::string, 3>, std::vector<std::byte>> objects;
+  const std::lock_guard lock(mutex);
+  std::vector<std::byte>& object = objects[{source, chip, options}];
+  if (!object.empty()) return object;
   const std::string text = kDialect + source;
   const auto* bytes = reinterpret_cast<const std::byte*>(text.data());
   const TemporaryFile input(".hip", {bytes, bytes + text.size()}), output(".hsaco", {});
@@ -67,7 +75,8 @@ std::vector<std::byte> compile(const std::string& source, const std::string& chi
   std::ifstream file(output.path(), std::ios::binary);
   const std::string read{std::istreambuf_iterator<char>(file), {}};
   const auto* start = reinterpret_cast<const std::byte*>(read.data());
-  return {start, start + read.size()};
+  object.assign(start, start + read.size());
+  return object;
 }
 
 }  // namespace emu::test

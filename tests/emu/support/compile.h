@@ -11,11 +11,11 @@ namespace emu::test {
 /// Whether there is a clang++ that can compile kernels. Tests skip without one.
 bool has_clang();
 
-/// HIP source text (kDialect is put before it) for one chip, as a bare code object. Throws with the
-/// compiler's complaint. options: further words of the command, "-mcode-object-version=4"; flags that come
-/// later win.
-std::vector<std::byte> compile(const std::string& source, const std::string& chip,
-                               const std::string& options = "");
+/// HIP source text (kDialect is put before it) for one chip, as a bare code object; what was compiled before
+/// is remembered. Throws with the compiler's complaint. options: further words of the command,
+/// "-mcode-object-version=4"; flags that come later win.
+const std::vector<std::byte>& compile(const std::string& source, const std::string& chip,
+                                      const std::string& options = "");
 
 /// The output of a command; throws when it fails.
 std::string output_of(const std::string& command);
