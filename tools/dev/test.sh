@@ -3,9 +3,12 @@ source tools/dev/cmake.sh
 source tools/dev/checks.sh
 source tools/dev/steps.sh
 
-quick_steps=(packages format rings tree headers docs release-build release-test table asan-build asan-test)
-full_steps=(full-packages tidy asan-full hip device-full isa-base isa-v3 exhaustive tsan-build tsan-test fuzz-build fuzz
-            aarch64-build aarch64-test mutate)
+# What both runs begin with; then --full goes on with what only it runs, for there a change fails that passed ./dev test.
+first_steps=(packages format rings tree headers docs release-build)
+full_steps=(full-packages tsan-build tsan-test aarch64-build aarch64-test isa-base isa-v3 hip device-full fuzz-build fuzz mutate
+            exhaustive tidy)
+quick_steps=(release-test table asan-build asan-test)
+last_steps=(asan-full)
 
 help_test() {
   cat <<HELP
@@ -38,14 +41,14 @@ run_test() {
       --full) full=yes ;;
       --fail-fast) keep_going=no ;;
       --list)
-        for step in "${quick_steps[@]}"; do printf '%-14s %s\n' "$step" "$(step_about "$step")"; done
+        for step in "${first_steps[@]}" "${quick_steps[@]}"; do printf '%-14s %s\n' "$step" "$(step_about "$step")"; done
         say "with --full also:"
-        for step in "${full_steps[@]}"; do printf '%-14s %s\n' "$step" "$(step_about "$step")"; done
+        for step in "${full_steps[@]}" "${last_steps[@]}"; do printf '%-14s %s\n' "$step" "$(step_about "$step")"; done
         return 0
         ;;
       --only)
         [ $# -gt 1 ] || die 2 "test: --only needs the name of a step (see ./dev test --list)"
-        case " ${quick_steps[*]} ${full_steps[*]} " in
+        case " ${first_steps[*]} ${full_steps[*]} ${quick_steps[*]} ${last_steps[*]} " in
           *" $2 "*) steps+=("$2") ;;
           *) die 2 "test: no step '$2' (see ./dev test --list)" ;;
         esac
@@ -56,8 +59,11 @@ run_test() {
     shift
   done
   if [ ${#steps[@]} -eq 0 ]; then
-    steps=("${quick_steps[@]}")
-    [ $full = no ] || steps+=("${full_steps[@]}")
+    if [ $full = no ]; then
+      steps=("${first_steps[@]}" "${quick_steps[@]}")
+    else
+      steps=("${first_steps[@]}" "${full_steps[@]}" "${quick_steps[@]}" "${last_steps[@]}")
+    fi
   fi
   run_steps "$root/build/results" $keep_going "${steps[@]}"
 }
