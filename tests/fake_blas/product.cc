@@ -12,10 +12,16 @@
 namespace fake {
 namespace {
 
+#if defined(__aarch64__)
+using Half = __fp16;  // where g++ 12 has no _Float16 in C++
+#else
+using Half = _Float16;
+#endif
+
 double read(const void* data, int64_t at, Type type) {
   switch (type) {
     case Type::Half: {
-      _Float16 value;
+      Half value;
       std::memcpy(&value, static_cast<const char*>(data) + at * 2, sizeof(value));
       return static_cast<double>(value);
     }
@@ -39,7 +45,7 @@ void write(void* data, int64_t at, Type type, double value) {
   const auto sum = static_cast<float>(value);
   switch (type) {
     case Type::Half: {
-      const auto half = static_cast<_Float16>(sum);
+      const auto half = static_cast<Half>(sum);
       std::memcpy(static_cast<char*>(data) + at * 2, &half, sizeof(half));
       return;
     }
