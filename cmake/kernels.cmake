@@ -2,9 +2,15 @@
 # GPU kernels: each src/kernels/*.cc is one module, compiled by clang for every target and packed into one file that
 # the library embeds. Neither ROCm nor CUDA is needed; with ptxas, NVIDIA cards get finished code instead of PTX.
 set(BW_GPU_TARGETS "default" CACHE STRING
-    "GPU targets: default, all, none, or a list (gfx90a;gfx942;gfx1030;gfx1100;gfx1201;ptx_80;sm_90 ...)")
-set(BW_AMD_DEFAULT gfx90a gfx942 gfx1030 gfx1100 gfx1201)
-set(BW_AMD_ALL gfx900 gfx906 gfx908 ${BW_AMD_DEFAULT} gfx1102 gfx1151 gfx1200)
+    "GPU targets: default, all, none, or a list (gfx90a;gfx942;gfx1030;gfx1100;gfx1200;ptx_80;sm_90 ...)")
+set(BW_AMD_DEFAULT gfx90a gfx942 gfx1030 gfx1100 gfx1200)
+set(BW_AMD_ALL gfx900 gfx906 gfx908 ${BW_AMD_DEFAULT} gfx1102 gfx1151)
+# Chips that run another one's code, by LLVM's generic targets (gfx9, gfx10-3, gfx11 and gfx12-generic in its guide to
+# the AMDGPU backend) and because it compiles the same for them (tests/tools/stamps_test.py).
+set(BW_AMD_STAMPS_gfx900 gfx902 gfx90c)
+set(BW_AMD_STAMPS_gfx1030 gfx1031 gfx1032 gfx1033 gfx1034 gfx1035 gfx1036)
+set(BW_AMD_STAMPS_gfx1102 gfx1101 gfx1103 gfx1150 gfx1152)
+set(BW_AMD_STAMPS_gfx1200 gfx1201)
 find_program(BW_PTXAS ptxas HINTS /usr/local/cuda/bin)
 find_program(BW_DEVICE_CLANG NAMES clang++-22 clang++-21 clang++-20 clang++-19)
 find_program(BW_ZSTD zstd)
@@ -44,6 +50,8 @@ function(bw_add_gpu_kernels output)
   set(objects "")
   set(own_objects "")
   foreach(target IN LISTS targets)
+    set(stamps ${BW_AMD_STAMPS_${target}})
+    list(TRANSFORM stamps PREPEND "--stamp=")
     foreach(source IN LISTS sources)
       get_filename_component(module ${source} NAME_WE)
       set(object ${folder}/${module}.${target})
@@ -56,7 +64,7 @@ function(bw_add_gpu_kernels output)
         add_custom_command(OUTPUT ${object} BYPRODUCTS ${object}.json
           COMMAND ${compile} --clang ${BW_DEVICE_CLANG} --target ${target} --source ${source}
                   --include ${PROJECT_SOURCE_DIR}/src --include ${PROJECT_SOURCE_DIR}/include
-                  --depfile ${object}.d --out ${object}
+                  --depfile ${object}.d --out ${object} ${stamps}
           DEPENDS ${source} ${tools}/compile.py ${tools}/code_object.py DEPFILE ${object}.d
           COMMENT "Kernel ${module} for ${target}" VERBATIM)
       endif()

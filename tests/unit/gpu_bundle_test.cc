@@ -72,42 +72,81 @@ TEST(Bundle, ChoosesTheNearestCode) {
   }
 }
 
-// A small bundle of one target without kernels, and every way to cut it.
-TEST(Bundle, RefusesDamage) {
-  std::vector<std::byte> file(20 + 32 + 24 + 4);
-  const auto put = [&](size_t at, auto value) { std::memcpy(file.data() + at, &value, sizeof(value)); };
-  std::memcpy(file.data(), "BWK1", 4);
-  put(4, 1u);   // targets
-  put(8, 1u);   // modules
-  put(16, 4u);  // bytes of names
-  std::memcpy(file.data() + 20, "gfx1", 4);
-  put(20 + 20, 1u);                // modules of the target
-  put(52, uint64_t{file.size()});  // an empty module at the end
-  std::memcpy(file.data() + 76, "one", 4);
-  EXPECT_EQ(Bundle(file).module_name(0, 0), "one");
-  // RFC 8878: the magic number, one segment, which is empty, and one last block. Builds for other machines
-  // have no zstd.
-  constexpr std::array<uint8_t, 9> kEmptyFrame = {0x28, 0xb5, 0x2f, 0xfd, 0x20, 0, 1, 0, 0};
-  if (zstd_size(std::as_bytes(std::span(kEmptyFrame))) == 0u) {
-    EXPECT_ERROR(Bundle(file).unpack(0, 0), Format, "size is wrong");
-  } else {
-    EXPECT_ERROR(Bundle(file).unpack(0, 0), Unsupported, "no zstd");
+// A small bundle: two chips that share one module of one byte, the second with a byte of its own.
+struct SmallBundle {
+  static constexpr size_t kTargets = 24, kModule = kTargets + 2 * 40, kStamp = kModule + 24,
+                          kNames = kStamp + 12, kFrame = kNames + 4;
+  // RFC 8878: the magic number, one segment of one byte, a last block that is not compressed, the byte.
+  static constexpr std::array<uint8_t, 10> kOneByte = {0x28, 0xb5, 0x2f, 0xfd, 0x20, 1, 9, 0, 0, 'a'};
+  std::vector<std::byte> file = std::vector<std::byte>(kFrame + kOneByte.size());
+
+  SmallBundle() {
+    std::memcpy(file.data(), "BWK2", 4);
+    put(4, 2u);   // targets
+    put(8, 1u);   // modules
+    put(16, 1u);  // stamps
+    put(20, 4u);  // bytes of names
+    for (const size_t target : {0, 1}) {
+      const size_t at = kTargets + target * 40;
+      std::memcpy(file.data() + at, target == 0 ? "gfx1" : "gfx2", 4);
+      put(at + 20, 1u);                             // modules
+      put(at + 36, static_cast<uint32_t>(target));  // stamps
+    }
+    put(kModule, uint64_t{kFrame});
+    put(kModule + 8, static_cast<uint32_t>(kOneByte.size()));
+    put(kModule + 12, 1u);
+    put(kStamp + 8, uint32_t{'b'});
+    std::memcpy(file.data() + kNames, "one", 4);
+    std::memcpy(file.data() + kFrame, kOneByte.data(), kOneByte.size());
   }
-  for (size_t size = 0; size < file.size(); ++size)
-    EXPECT_ERROR(Bundle(std::span(file).first(size)), Format, "damaged");
+  template <class T>
+  void put(size_t at, T value) {
+    std::memcpy(file.data() + at, &value, sizeof(value));
+  }
+};
+
+TEST(Bundle, ChipsOfAClassShareModules) {
+  const SmallBundle small;
+  const Bundle bundle(small.file);
+  EXPECT_EQ(bundle.targets(), (std::vector<std::string>{"gfx1", "gfx2"}));
+  EXPECT_EQ(bundle.target_for("gfx2"), 1u);
+  EXPECT_EQ(bundle.module_name(1, 0), "one");
+  if (zstd_size(std::as_bytes(std::span(SmallBundle::kOneByte))) == 1u) {
+    EXPECT_EQ(bundle.unpack(0, 0), std::vector{std::byte{'a'}});
+    EXPECT_EQ(bundle.unpack(1, 0), std::vector{std::byte{'b'}});
+    SmallBundle other;
+    other.put(SmallBundle::kModule + 12, 2u);
+    EXPECT_ERROR(Bundle(other.file).unpack(0, 0), Format, "size is wrong");
+  } else {  // builds for other machines have no zstd
+    EXPECT_ERROR(bundle.unpack(0, 0), Unsupported, "no zstd");
+  }
+}
+
+TEST(Bundle, RefusesDamage) {
+  const SmallBundle small;
+  for (size_t size = 0; size < SmallBundle::kFrame; ++size)
+    EXPECT_ERROR(Bundle(std::span(small.file).first(size)), Format, "damaged");
   const auto broken = [&](size_t at, auto value) {
-    std::vector<std::byte> copy = file;
-    std::memcpy(copy.data() + at, &value, sizeof(value));
-    EXPECT_ERROR(Bundle{copy}, Format, "damaged");
+    SmallBundle copy = small;
+    copy.put(at, value);
+    EXPECT_ERROR(Bundle{copy.file}, Format, "damaged");
   };
+  constexpr size_t kTarget = SmallBundle::kTargets + 40, kModule = SmallBundle::kModule;
   broken(0, 'x');
-  broken(52, uint64_t{1} << 60);
-  broken(60, 0xffffffffu);  // packed bytes
-  broken(68, 4u);           // the name
-  broken(40, 2u);           // modules of the target
-  broken(44, 0xffffffffu);  // its first kernel
-  broken(35, 'x');          // a name that does not end
-  broken(79, 'x');
+  broken(3, '1');                     // what an older version packed
+  broken(kTarget + 15, 'x');          // a name that does not end
+  broken(kTarget + 20, 2u);           // modules of the target
+  broken(kTarget + 24, 0xffffffffu);  // its first kernel
+  broken(kTarget + 32, 1u);           // its first stamp
+  broken(kTarget + 36, 2u);           // its stamps
+  broken(kModule, uint64_t{1} << 60);
+  broken(kModule + 8, 0xffffffffu);  // packed bytes
+  broken(kModule + 12, 0u);          // bytes: the stamp lies behind them
+  broken(kModule + 16, 4u);          // the name
+  broken(SmallBundle::kStamp, 1u);   // the stamp's module
+  broken(SmallBundle::kStamp + 4, 1u);
+  broken(SmallBundle::kStamp + 8, 256u);
+  broken(SmallBundle::kNames + 3, 'x');
 }
 
 TEST(Walk, DividesLikeTheProcessor) {

@@ -6,6 +6,10 @@ AMD targets (gfx...) give a code object, ptx_80 and ptx_90a give PTX, sm_... a c
 names. Results are kept under a key of everything that can change them (preprocessed source, flags, compiler), in
 BEESWAX_KERNEL_CACHE or ~/.cache/beeswax/kernels, so that a fresh build folder costs seconds. Scratch memory,
 register spills and ptxas's note of serialized wgmma are errors: a kernel that needs them is not done.
+
+--stamp names other chips of the target's class, which run the same code. Their objects come from the same assembly text
+with the chip's name in place of the target's, by the assembler and linker again; OUT.json lists the few bytes in which
+each differs (the chip's number and name), and more than these is an error.
 """
 import argparse
 import hashlib
@@ -84,11 +88,37 @@ def compile_ptx_to_cubin(args, output):
 
 
 def compile_source(args, output):
-    emit = ["-S"] if args.target.startswith("ptx") else []
+    emit = ["-S"] if args.target.startswith("ptx") or args.stamp else []
     run([args.clang, *clang_flags(args.target), *args.include, *emit, args.source, "-o", str(output)])
     if args.target.startswith("ptx"):
         return ptx_kernels(output.read_text())
+    if args.stamp:
+        text = output.read_text()
+        output.write_bytes(assemble(args.clang, text, args.target, args.target))
+        args.stamps = {chip: stamp(output.read_bytes(), assemble(args.clang, text, args.target, chip), args.target, chip)
+                       for chip in args.stamp}
     return code_object.kernels(output.read_bytes())
+
+
+def assemble(clang, text, target, chip):
+    """The code object of `chip` from assembly text that was written for `target`."""
+    with tempfile.TemporaryDirectory() as folder:
+        source, made = pathlib.Path(folder) / "module.s", pathlib.Path(folder) / "module.co"
+        source.write_text(text.replace(f"amdgcn-amd-amdhsa--{target}", f"amdgcn-amd-amdhsa--{chip}"))
+        run([clang, "-x", "assembler", "--target=amdgcn-amd-amdhsa", f"-mcpu={chip}", "-nogpulib", str(source), "-o", str(made)])
+        return made.read_bytes()
+
+
+def stamp(base, other, target, chip):
+    """[[offset, byte]] that make `other` of `base`: its ELF flags and the target's name in the metadata, no more."""
+    if len(base) != len(other):
+        sys.exit(f"{chip}: its object is not as long as {target}'s")
+    names = [m.start() for m in re.finditer(f"amdgcn-amd-amdhsa--{target}".encode(), base)]
+    allowed = {48, *(at + len("amdgcn-amd-amdhsa--") + i for at in names for i in range(len(target)))}  # 48: e_flags
+    differing = [[at, other[at]] for at in range(len(base)) if base[at] != other[at]]
+    if strange := [at for at, _ in differing if at not in allowed]:
+        sys.exit(f"{chip}: its object differs from {target}'s at byte {strange[0]} and {len(strange) - 1} more places")
+    return differing
 
 
 def key_of(args):
@@ -99,7 +129,7 @@ def key_of(args):
     version, _ = run([args.clang, "--version"])
     flags = clang_flags(args.target)
     text, _ = run([args.clang, *flags, *args.include, "-E", "-P", "-MD", "-MF", args.depfile, "-MT", args.out, args.source])
-    return "\n".join([version, *flags, text])
+    return "\n".join([version, *flags, *args.stamp, text])
 
 
 def main():
@@ -110,6 +140,7 @@ def main():
     parser.add_argument("--ptx", help="make a cubin of this PTX")
     parser.add_argument("--source")
     parser.add_argument("--include", action="append", default=[])
+    parser.add_argument("--stamp", action="append", default=[], help="a chip that runs the target's code")
     parser.add_argument("--depfile")
     parser.add_argument("--out", required=True)
     args = parser.parse_args()
@@ -133,7 +164,8 @@ def main():
     if not kernels:
         sys.exit(f"{args.source or args.ptx} for {args.target}: no kernel in the object")
     used = resource.getrusage(resource.RUSAGE_CHILDREN)
-    report = json.dumps({"target": args.target, "seconds": round(used.ru_utime + used.ru_stime, 2), "kernels": kernels})
+    report = json.dumps({"target": args.target, "seconds": round(used.ru_utime + used.ru_stime, 2), "kernels": kernels,
+                         "stamps": getattr(args, "stamps", {})})
     out.write_bytes(data)
     pathlib.Path(f"{out}.json").write_text(report)
     try:  # through names of this process, so that builds side by side never see half a file

@@ -3,13 +3,15 @@
 """Packs compiled kernels into the one file that the library embeds, and prints what each target took.
 
 The file, little-endian (src/backends/gpu/bundle.h reads it):
-  header   "BWK1", u32 targets, u32 modules, u32 kernels, u32 bytes of names
-  target   char name[16], u32 first module, modules, first kernel, kernels        (sorted by name)
+  header   "BWK2", u32 targets, u32 modules, u32 kernels, u32 stamps, u32 bytes of names
+  target   char name[16], u32 first module, modules, first kernel, kernels, first stamp, stamps   (sorted by name)
   module   u64 offset in the file, u32 compressed bytes, u32 bytes, u32 name, u32 0
   kernel   u32 name, u32 module (of the target), u32 argument bytes, u32 static shared bytes   (sorted by name)
+  stamp    u32 module (of the target), u32 offset, u32 byte
   names    zero-terminated; `name` above counts from the start of this part
   modules, each one zstd frame
-Every target must hold the same kernels, but for modules that are its own: the compiler can lose some without a word.
+A chip that runs another one's code is a target with that one's modules and kernels; its stamps are the bytes of each
+unpacked module that are its own (compile.py makes them). Every target must hold the same kernels, but for modules that are its own: the compiler can lose some without a word.
 """
 import argparse
 import json
@@ -49,7 +51,7 @@ def main():
     for path in map(pathlib.Path, args.objects + args.own):
         module, target = path.name.split(".", 1)
         targets.setdefault(target, []).append((module, path, json.loads(pathlib.Path(f"{path}.json").read_text())))
-    names, target_rows, module_rows, kernel_rows, blobs, table = Names(), [], [], [], [], []
+    names, target_rows, module_rows, kernel_rows, stamp_rows, blobs, table = Names(), [], [], [], [], [], []
     everything = {}
     for target in sorted(targets):
         first_module, kernels, raw, packed, seconds = len(module_rows), {}, 0, 0, 0.0
@@ -64,14 +66,21 @@ def main():
                     sys.exit(f"{target}: {name} is in two modules")
                 kernels[name] = (number, kernel)
                 table.append((target, module, name, kernel))
-        target_rows.append((target, first_module, len(module_rows) - first_module, len(kernel_rows), len(kernels)))
+        rows = (first_module, len(module_rows) - first_module, len(kernel_rows), len(kernels))
+        target_rows.append((target, *rows, 0, 0))
+        chips = sorted({chip for _, _, report in targets[target] for chip in report.get("stamps", {})} - set(targets))
+        for chip in chips:
+            first_stamp = len(stamp_rows)
+            stamp_rows += [(number, at, byte) for number, (_, _, report) in enumerate(sorted(targets[target]))
+                           for at, byte in report["stamps"][chip]]
+            target_rows.append((chip, *rows, first_stamp, len(stamp_rows) - first_stamp))
         for name in sorted(kernels):
             number, kernel = kernels[name]
             kernel_rows.append((names.add(name), number, kernel["arguments"], kernel.get("shared", 0)))
         everything[target] = {name: kernel["arguments"] for module, _, report in targets[target] if module not in own
                               for name, kernel in report["kernels"].items()}
         budget = BUDGET[target[:3]]
-        print(f"kernels for {target}: {len(kernels)} in {len(targets[target])} modules, {raw / 1024:.0f} KiB, "
+        print(f"kernels for {' '.join([target, *chips])}: {len(kernels)} in {len(targets[target])} modules, {raw / 1024:.0f} KiB, "
               f"{packed / 1024:.0f} KiB compressed, {seconds:.1f} CPU-seconds (budget {budget:.0f})"
               f"{', over it' if seconds > budget else ''}")
         if seconds > budget * RUNAWAY:
@@ -82,15 +91,19 @@ def main():
                 sys.exit(f"{target} lacks {', '.join(missing[:5])}{' ...' if len(missing) > 5 else ''}, which {other} has")
             if wrong := [n for n in kernels if kernels[n] != others[n]]:
                 sys.exit(f"{target} and {other}: arguments of {wrong[0]} differ in size")
-    at = 20 + 32 * len(target_rows) + 24 * len(module_rows) + 16 * len(kernel_rows) + len(names.data)
-    out = bytearray(struct.pack("<4sIIII", b"BWK1", len(target_rows), len(module_rows), len(kernel_rows), len(names.data)))
-    for name, *numbers in target_rows:
-        out += struct.pack("<16sIIII", name.encode(), *numbers)
+    at = (24 + 40 * len(target_rows) + 24 * len(module_rows) + 16 * len(kernel_rows) + 12 * len(stamp_rows)
+          + len(names.data))
+    out = bytearray(struct.pack("<4sIIIII", b"BWK2", len(target_rows), len(module_rows), len(kernel_rows), len(stamp_rows),
+                                len(names.data)))
+    for name, *numbers in sorted(target_rows):
+        out += struct.pack("<16sIIIIII", name.encode(), *numbers)
     for packed, size, name in module_rows:
         out += struct.pack("<QIIII", at, packed, size, name, 0)
         at += packed
     for row in kernel_rows:
         out += struct.pack("<IIII", *row)
+    for row in stamp_rows:
+        out += struct.pack("<III", *row)
     out += names.data
     for blob in blobs:
         out += blob

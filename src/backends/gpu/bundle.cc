@@ -17,7 +17,7 @@ namespace beeswax::gpu {
 
 struct Bundle::Target {
   std::array<char, 16> name;
-  uint32_t first_module, modules, first_kernel, kernels;
+  uint32_t first_module, modules, first_kernel, kernels, first_stamp, stamps;
 };
 struct Bundle::Module {
   uint64_t offset;
@@ -26,12 +26,15 @@ struct Bundle::Module {
 struct Bundle::Kernel {
   uint32_t name, module, argument_bytes, shared_bytes;
 };
+struct Bundle::Stamp {
+  uint32_t module, offset, byte;
+};
 
 namespace {
 
 struct Header {
   std::array<char, 4> magic;
-  uint32_t targets, modules, kernels, name_bytes;
+  uint32_t targets, modules, kernels, stamps, name_bytes;
 };
 
 [[noreturn]] void damaged(std::string_view what) {
@@ -55,11 +58,12 @@ std::string_view Bundle::name_at(uint32_t offset) const {
 Bundle::Bundle(std::span<const std::byte> file) : file_(file) {
   if (file.size() < sizeof(Header)) damaged("no header");
   const auto header = row<Header>(0, 0);
-  if (header.magic != std::array{'B', 'W', 'K', '1'}) damaged("not a kernel bundle");
+  if (header.magic != std::array{'B', 'W', 'K', '2'}) damaged("not a kernel bundle");
   target_count_ = header.targets;
   modules_at_ = sizeof(Header) + target_count_ * sizeof(Target);
   kernels_at_ = modules_at_ + size_t{header.modules} * sizeof(Module);
-  names_at_ = kernels_at_ + size_t{header.kernels} * sizeof(Kernel);
+  stamps_at_ = kernels_at_ + size_t{header.kernels} * sizeof(Kernel);
+  names_at_ = stamps_at_ + size_t{header.stamps} * sizeof(Stamp);
   name_bytes_ = header.name_bytes;
   if (names_at_ + name_bytes_ > file.size()) damaged("its tables are longer than it is");
   if (name_bytes_ > 0 && file[names_at_ + name_bytes_ - 1] != std::byte{0}) damaged("a name does not end");
@@ -74,8 +78,15 @@ Bundle::Bundle(std::span<const std::byte> file) : file_(file) {
   for (size_t i = 0; i < target_count_; ++i) {
     const auto target = row<Target>(sizeof(Header), i);
     if (uint64_t{target.first_module} + target.modules > header.modules ||
-        uint64_t{target.first_kernel} + target.kernels > header.kernels || target.name.back() != 0)
+        uint64_t{target.first_kernel} + target.kernels > header.kernels ||
+        uint64_t{target.first_stamp} + target.stamps > header.stamps || target.name.back() != 0)
       damaged("a target lies outside of it");
+    for (size_t stamp = 0; stamp < target.stamps; ++stamp) {
+      const auto at = row<Stamp>(stamps_at_, target.first_stamp + stamp);
+      if (at.module >= target.modules ||
+          at.offset >= row<Module>(modules_at_, target.first_module + at.module).bytes || at.byte > 0xff)
+        damaged("a chip's own bytes lie outside of its modules");
+    }
   }
 }
 
@@ -131,9 +142,13 @@ std::string_view Bundle::module_name(size_t target, size_t module) const {
 }
 
 std::vector<std::byte> Bundle::unpack(size_t target, size_t module) const {
-  const auto entry = row<Module>(modules_at_, row<Target>(sizeof(Header), target).first_module + module);
-  const std::span<const std::byte> packed = file_.subspan(entry.offset, entry.packed_bytes);
-  return unpack_zstd(packed, entry.bytes);
+  const auto rows = row<Target>(sizeof(Header), target);
+  const auto entry = row<Module>(modules_at_, rows.first_module + module);
+  std::vector<std::byte> image = unpack_zstd(file_.subspan(entry.offset, entry.packed_bytes), entry.bytes);
+  for (size_t i = 0; i < rows.stamps; ++i)
+    if (const auto stamp = row<Stamp>(stamps_at_, rows.first_stamp + i); stamp.module == module)
+      image[stamp.offset] = static_cast<std::byte>(stamp.byte);
+  return image;
 }
 
 std::optional<Bundle::KernelRow> Bundle::find(size_t target, std::string_view kernel) const {

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // The kernels that travel inside the library, as tools/kernels/pack.py packs them: for each target some
-// modules, each compressed by itself, and an index of kernels by name.
+// modules, each compressed by itself, and an index of kernels by name. AMD chips of one class run the same code,
+// but each takes only objects that bear its own name: they are targets that share modules, each with the few
+// bytes that are its own.
 #pragma once
 
 #include <cstddef>
@@ -43,12 +45,13 @@ class Bundle {
   struct Target;
   struct Module;
   struct Kernel;
+  struct Stamp;
   template <class T>
   T row(size_t offset, size_t index) const;
   std::string_view name_at(uint32_t offset) const;
 
   std::span<const std::byte> file_;
-  size_t target_count_ = 0, modules_at_ = 0, kernels_at_ = 0, names_at_ = 0, name_bytes_ = 0;
+  size_t target_count_ = 0, modules_at_ = 0, kernels_at_ = 0, stamps_at_ = 0, names_at_ = 0, name_bytes_ = 0;
 };
 
 }  // namespace beeswax::gpu

@@ -1,0 +1,64 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The chips that run another chip's code (BW_AMD_STAMPS_* of cmake/kernels.cmake): the compiler makes the same code for
+them, or LLVM's guide to the AMDGPU backend lists both under one generic target, whose code runs on every chip of it.
+"""
+import concurrent.futures
+import os
+import re
+import shutil
+import subprocess
+import sys
+import unittest
+
+ROOT = os.path.normpath(os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", ".."))
+sys.path.insert(0, os.path.join(ROOT, "tools", "kernels"))
+import compile as kernels  # pylint: disable=wrong-import-position
+
+CLANG = next((found for name in ("clang++-22", "clang++-21", "clang++-20", "clang++-19") if (found := shutil.which(name))), None)
+SOURCES = ("fill.cc", "gemm_mma.cc")  # one plain, one with what families do differently
+# "Generic processor" tables of the guide, code object version 6.
+GENERIC = [{"gfx900", "gfx902", "gfx904", "gfx906", "gfx909", "gfx90c"},
+           {"gfx1030", "gfx1031", "gfx1032", "gfx1033", "gfx1034", "gfx1035", "gfx1036"},
+           {"gfx1100", "gfx1101", "gfx1102", "gfx1103", "gfx1150", "gfx1151", "gfx1152"},
+           {"gfx1200", "gfx1201"}]
+
+
+def stamps():
+    """{chip whose code it is: the other chips}."""
+    with open(os.path.join(ROOT, "cmake", "kernels.cmake"), encoding="utf-8") as file:
+        return {base: chips.split() for base, chips in re.findall(r"set\(BW_AMD_STAMPS_(gfx\w+) ([^)]*)\)", file.read())}
+
+
+def code_for(chip, source):
+    """The assembly text without the chip's name and without the hash that clang makes of the command."""
+    text, _ = kernels.run([CLANG, *kernels.clang_flags(chip), f"-I{ROOT}/src", f"-I{ROOT}/include", "-S", source, "-o", "-"])
+    return [line.replace(chip, "CHIP") for line in text.splitlines() if "__hip_cuid" not in line]
+
+
+class Stamps(unittest.TestCase):
+    def test_there_are_some(self):
+        self.assertIn("gfx1032", stamps()["gfx1030"])
+
+    def test_chips_are_of_one_generic_target(self):
+        for base, chips in stamps().items():
+            group = next(group for group in GENERIC if base in group)
+            self.assertLessEqual(set(chips), group, base)
+
+    @unittest.skipUnless(CLANG, "no clang++ that compiles kernels is installed")
+    def test_the_compiler_makes_the_same_code(self):
+        # Chips of gfx11 differ in what needs a workaround; gfx1102 needs them all, as the generic target does.
+        tasks = [(base, os.path.join(ROOT, "src", "kernels", source), chips) for base, chips in stamps().items()
+                 if base != "gfx1102" for source in SOURCES]
+        with concurrent.futures.ThreadPoolExecutor(os.cpu_count()) as pool:
+            for (base, source, _), others in zip(tasks, pool.map(self.differing, tasks)):
+                self.assertEqual(others, [], f"{os.path.basename(source)}: not the code of {base}")
+
+    @staticmethod
+    def differing(task):
+        base, source, chips = task
+        code = code_for(base, source)
+        return [chip for chip in chips if code_for(chip, source) != code]
+
+
+if __name__ == "__main__":
+    unittest.main()
