@@ -170,8 +170,13 @@ TEST(UnaryHalf, EveryNumber) {
     const Tensor x = test::tensor_of(numbers, {count}, dtype);
     for (const Row& row : kRows) {
       if (!row.has_half) continue;
-      const std::vector<double> got = row.method(x, row.param).to_doubles();
+      const Tensor y = row.method(x, row.param);
+      const std::vector<double> got = y.to_doubles();
+      const std::vector<double> on_cpu = row.method(x.to_device(Device::cpu()), row.param).to_doubles();
       for (size_t i = 0; i < numbers.size(); ++i) {
+        ASSERT_TRUE(got[i] == on_cpu[i] || (std::isnan(got[i]) && std::isnan(on_cpu[i])))
+            << row.name << " " << dtype_name(dtype) << "(" << numbers[i] << "): " << got[i] << ", on the CPU "
+            << on_cpu[i];
         const long double exact =
             row.oracle(static_cast<long double>(numbers[i]), static_cast<long double>(row.param));
         ASSERT_LE(test::ulp_error(dtype, got[i], exact), 0.63)

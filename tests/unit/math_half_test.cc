@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // half.h against the definition of the narrow types: every pattern decoded, and floats encoded at and around
-// every value and every midpoint (all 2^32 floats with BEESWAX_EXHAUSTIVE=1).
+// every value and every midpoint (all 2^32 floats with BEESWAX_EXHAUSTIVE=1). And the divisions of short.h,
+// which GPUs make from a guess.
 #include <gtest/gtest.h>
 
 #include <cstdlib>
@@ -8,6 +9,7 @@
 #include <random>
 
 #include "beeswax/portable.h"
+#include "core/math/math.h"
 #include "core/thread_pool.h"
 #include "math/narrow_table.h"
 
@@ -112,6 +114,33 @@ TEST(Half, SpecialValues) {
   EXPECT_EQ(f16(-0.0f).bits, 0x8000);
   EXPECT_EQ(bf16(-0.0f).bits, 0x8000);
   EXPECT_EQ(f8e4m3(-0.0f).bits, 0x80);
+}
+
+// The guess of a GPU may be the nearest float or one of its neighbours; the quotient is that of the CPU all
+// the same.
+TYPED_TEST(Half, DivisionsNeedNoExactGuess) {
+  using T = TypeParam;
+  const auto check = [](float a, float d) {
+    const float nearest = 1.0f / d, want = a / d;
+    for (const float guess : {nearest, std::nextafter(nearest, 0.0f), std::nextafter(nearest, HUGE_VALF)}) {
+      const float got = m::divide_from_guess(a, d, guess);
+      if (want != want) {
+        ASSERT_NE(got, got) << a << " / " << d;
+      } else {
+        ASSERT_EQ(bit_cast<uint32_t>(got), bit_cast<uint32_t>(want)) << a << " / " << d;
+      }
+    }
+  };
+  for (uint32_t pattern = 0; pattern < patterns<T>(); ++pattern) {
+    const float x = static_cast<float>(from_pattern<T>(pattern));
+    const float held = m::at_least(x, -97.5f), few = m::at_least(x, -10.42f);
+    for (const m::Logistic& parts : {m::logistic_parts(1.0f, held), m::logistic_parts(held, held),
+                                     m::logistic_parts(few, m::gelu_tanh_argument_short(few))})
+      check(parts.above, parts.below);
+    const float e = m::expm1_short(2.0f * m::at_most(m::abs(x), 10.0f));
+    check(e, e + 2.0f);
+    check(1.0f, m::normal_tail_divisor_short(m::at_most(m::abs(x), 15.0f)));
+  }
 }
 
 TYPED_TEST(Half, EveryFloatEncodesToTheNearest) {

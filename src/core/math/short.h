@@ -8,22 +8,27 @@
 
 namespace beeswax::m {
 
-/// a / d, rounded once, for 1 <= d <= 2^64 where the quotient is 0, no number, or at least 2^-100 in
-/// magnitude, or d a power of two. On GPUs without a general division's tests and its branch: a reciprocal to
-/// one unit in the last place, made exact, and the quotient corrected by what it leaves (Markstein 1990).
-BW_FN float divide_tame(float a, float d) {
-#if defined(__CUDA_ARCH__) || defined(__NVPTX__) || defined(__AMDGCN__)
-#if defined(__AMDGCN__)
-  const float guess = __builtin_amdgcn_rcpf(d);
-#else
-  float guess;
-  __asm__("rcp.approx.ftz.f32 %0, %1;" : "=f"(guess) : "f"(d));
-#endif
-  const float r = fma(fma(-d, guess, 1.0f), guess, guess);
-  const float first = a * r;
+/// a / d from a guess at 1 / d that may be off by one unit in the last place: the reciprocal made exact, and
+/// the quotient corrected by what it leaves (Markstein 1990), which rounds once unless all bits of d are
+/// ones.
+BW_FN float divide_from_guess(float a, float d, float guess) {
+  const float reciprocal = fma(fma(-d, guess, 1.0f), guess, guess);
+  const float first = a * reciprocal;
   // With this sign zeros keep theirs. Infinities leave NaN, which the minimum drops.
   const float beyond = __builtin_fminf(fma(d, first, -a), 0x1.fffffep127f);
-  return fma(-beyond, r, first);
+  return fma(-beyond, reciprocal, first);
+}
+
+/// a / d, rounded once, for what this file divides when its functions take 16 and 8 bits: on GPUs without a
+/// general division's tests and its branch. A test proves it for all of these numbers and every guess that a
+/// GPU may make (Half.DivisionsNeedNoExactGuess).
+BW_FN float divide_tame(float a, float d) {
+#if defined(__AMDGCN__)
+  return divide_from_guess(a, d, __builtin_amdgcn_rcpf(d));
+#elif defined(__CUDA_ARCH__) || defined(__NVPTX__)
+  float guess;
+  __asm__("rcp.approx.ftz.f32 %0, %1;" : "=f"(guess) : "f"(d));
+  return divide_from_guess(a, d, guess);
 #else
   return a / d;
 #endif
@@ -55,21 +60,36 @@ BW_FN float exp_short(float x) {
   return scale_one_plus(e.q, e.k);
 }
 
-/// factor / (1 + e^-w), for a factor that is not below -2^100.
+/// The two sides of factor / (1 + e^-w) for -97.5 <= w, from where no narrow number is left of the result.
+/// Both are 2^-16 times as large, so that they do not overflow; the lower one has an even last bit.
+struct Logistic {
+  float above, below;
+};
+BW_FN Logistic logistic_parts(float factor, float w) {
+  const float held = at_most(w, 75.0f);  // e^-75 no longer counts beside 1
+  const auto k = round_product<127 - 16>(held, -log2e<float>());
+  const float r = -fma(k.value, 0x1.62e43p-1f, held);
+  const float power = from_bits<float>(k.raw << 23);
+  const float below = fma(power, fma(fma(exp_tail_short(r), r, 1.0f), r, 1.0f), 0x1p-16f);
+  return {factor * 0x1p-16f, from_bits<float>(bits(below) & ~1u)};
+}
 BW_FN float logistic_short(float factor, float w) {
-  const float e = scaled_exp_short(-at_most(abs(w), 128.0f));
-  const bool positive = w > 0.0f;
-  const float quotient = divide_tame(positive ? factor : factor * e, fma(e, 0x1p-64f, 1.0f));
-  return quotient * (positive ? 1.0f : 0x1p-64f);
+  const Logistic parts = logistic_parts(factor, w);
+  return divide_tame(parts.above, parts.below);
 }
 /// 1 / (1 + e^-x).
-BW_FN float sigmoid_short(float x) { return logistic_short(1.0f, x); }
+BW_FN float sigmoid_short(float x) { return logistic_short(1.0f, at_least(x, -97.5f)); }
 /// x / (1 + e^-x). Below the least x that is taken, the result is -0.
-BW_FN float silu_short(float x) { return logistic_short(at_least(x, -128.0f), x); }
+BW_FN float silu_short(float x) {
+  const float held = at_least(x, -97.5f);
+  return logistic_short(held, held);
+}
+/// 2 sqrt(2/pi) (x + 0.044715 x^3).
+BW_FN float gelu_tanh_argument_short(float x) { return x * fma(x * x, 0x1.2444f2p-4f, 0x1.988454p0f); }
 /// gelu_tanh.
 BW_FN float gelu_tanh_short(float x) {
-  const float held = at_least(x, -16.0f);
-  return logistic_short(held, held * fma(held * held, 0x1.2444f2p-4f, 0x1.988454p0f));
+  const float held = at_least(x, -10.42f);  // its argument is -97.4
+  return logistic_short(held, gelu_tanh_argument_short(held));
 }
 
 /// tanh x = (e^2x - 1) / (e^2x + 1).
@@ -84,9 +104,10 @@ BW_FN float elu_short(float x, float alpha) {
   return x > 0.0f ? x : negative;
 }
 
+BW_FN float normal_tail_divisor_short(float a) { return fma(a, 0x1.6a09e6p-1f, 2.0f); }
 /// 2^64 times twice the probability that a standard normal variable is above a, for 0 <= a <= 15.
 BW_FN float normal_tail_short(float a) {
-  const float w = divide_tame(1.0f, fma(a, 0x1.6a09e6p-1f, 2.0f));
+  const float w = divide_tame(1.0f, normal_tail_divisor_short(a));
   const float g = erfcx_tail_short(fma(4.0f, w, -1.0f));
   // a has 11 digits at most, so that its square is exact.
   const float e = scaled_exp_short(-0.5f * a * a) * w;
