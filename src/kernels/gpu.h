@@ -146,6 +146,17 @@ BW_DEVICE uint16_t bf16_bits(float value) {
 }
 #endif
 
+/// The larger of two floats, NaN where one of them is; of two zeros either.
+BW_DEVICE float larger_or_nan(float a, float b) {
+#if BW_AMD
+  return (a > b) | (a != a) ? a : b;
+#else
+  float larger;
+  asm("max.NaN.f32 %0, %1, %2;" : "=f"(larger) : "f"(a), "f"(b));
+  return larger;
+#endif
+}
+
 /// Stores an error unless one is there.
 BW_DEVICE void report(const Reporter& to, uint32_t code, int64_t value, int64_t place, int64_t limit) {
   if (atomic_swap_if(&to.slot->state, 0, 1) != 0) return;
