@@ -24,7 +24,9 @@ TIDY = "clang-tidy-19"
 # The compile commands are g++'s: what clang does not know, and what cmake/flags.cmake gives clang.
 GCC_ONLY = ("-fvect-cost-model=", "--param=")
 CLANG_ONLY = ("-Wno-unknown-warning-option", "-Wno-bitwise-instead-of-logical", "-Wno-bitwise-conditional-parentheses",
-              "-Wno-deprecated-declarations")
+              "-Wno-deprecated-declarations",
+              # clang itself knows reserved names in a quarter of the time that clang-tidy's own check takes.
+              "-Wreserved-identifier")
 
 
 def commands(build):

@@ -2,9 +2,8 @@
 // arg_reduce_<bytes> over rows, arg_reduce_<bytes>_columns, arg_reduce_join_<bytes> of keys. Elements become
 // unsigned keys in the order searched, NaN largest; the largest key at the lowest place wins, in whatever
 // order threads meet.
-//   floors: bytes of x over the memory's bandwidth; for each element seven integer operations over the ALU rate,
-//   or two where dense rows hold floats of 4 bytes
-//   H200, f32 16384x4096: 0.97 of copying
+//   floors: bytes of x over the memory's bandwidth; for each element seven integer operations over the ALU
+//   rate, or two where dense rows hold floats of 4 bytes H200, f32 16384x4096: 0.97 of copying
 #include "kernels/order.h"
 #include "tables/same_text.h"
 

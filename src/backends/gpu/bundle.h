@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // The kernels that travel inside the library, as tools/kernels/pack.py packs them: for each target some
-// modules, each compressed by itself, and an index of kernels by name. AMD chips of one class run the same code,
-// but each takes only objects that bear its own name: they are targets that share modules, each with the few
-// bytes that are its own.
+// modules, each compressed by itself, and an index of kernels by name. AMD chips of one class run the same
+// code, but each takes only objects that bear its own name: they are targets that share modules, each with
+// the few bytes that are its own.
 #pragma once
 
 #include <cstddef>
