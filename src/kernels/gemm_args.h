@@ -54,8 +54,9 @@ struct GemmArgs {
 /// columns over one part of k; parts are added by gemm_thin_sum.
 inline constexpr int kThinRows = 8;
 inline constexpr int kThinThreads = 256;
-inline constexpr int kThinColumns = 2;  // of a wave, where w is dense along k
-inline constexpr int kThinLine = 4;     // of a thread, where w is dense along its columns
+inline constexpr int kThinLine = 4;  // columns of a thread, where w is dense along them
+/// Columns of a wave, where w is dense along k: so many that reading x again for each block costs little.
+constexpr int thin_columns(int w_bytes) { return w_bytes == 4 ? 4 : 2; }
 /// Elements of x in shared memory, as f32: rows x a chunk of k.
 inline constexpr int kThinShared = 8192;
 struct ThinArgs {

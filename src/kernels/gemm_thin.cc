@@ -24,11 +24,11 @@ BW_DEVICE ThinPlace thin_place(const ThinArgs& args) {
   return at;
 }
 
-/// Calls to(r, i, number) for x[r, first + i], r < R and i < count; numbers past the rows or `last` are 0.
-/// Threads go along k.
-template <int R, class To>
+/// Puts x[r, first + i] at shared[place(r, i)], r < R and i < count; 0 past the rows or `last`. Threads go
+/// along k.
+template <int R, class Place>
 BW_DEVICE void stage_x(const ThinArgs& args, int64_t offset, uint32_t first, uint32_t count, uint32_t last,
-                       To to) {
+                       float* shared, Place place) {
   const uint32_t bytes = bytes_of(args.x_type);
   const uint8_t* x = static_cast<const uint8_t*>(args.x) + offset * bytes;
 #pragma unroll 1
@@ -42,8 +42,27 @@ BW_DEVICE void stage_x(const ThinArgs& args, int64_t offset, uint32_t first, uin
         value = bytes == 4 ? *reinterpret_cast<const float*>(from)
                            : widen<float>(*reinterpret_cast<const uint16_t*>(from), args.x_type);
       }
-      to(r, i, value);
+      shared[place(r, i)] = value;
     }
+  }
+}
+
+/// The same for dense rows of floats whose packs of 4 are aligned, there and at place(r, i) for every fourth
+/// i.
+template <int R, class Place>
+BW_DEVICE void stage_packs(const ThinArgs& args, int64_t offset, uint32_t first, uint32_t count,
+                           uint32_t last, float* shared, Place place) {
+  using Four = Pack<float, 4>;
+  const float* x = static_cast<const float*>(args.x) + offset + first;
+#pragma unroll 1
+  for (uint32_t i = thread() * 4; i < count; i += kThinThreads * 4) {
+    const uint32_t left = first + i < last ? last - first - i : 0;
+    Four in[R];
+#pragma unroll
+    for (uint32_t r = 0; r < R; ++r)
+      in[r] = take<float, 4>(x + r * args.x_row + i, r < args.rows ? left : 0, true);
+#pragma unroll
+    for (uint32_t r = 0; r < R; ++r) *reinterpret_cast<Four*>(shared + place(r, i)) = in[r];
   }
 }
 
@@ -70,6 +89,8 @@ BW_DEVICE void thin_dots(const ThinArgs& args, float* shared) {
   const uint32_t column = (at.columns * kWaves + thread() / kWave) * C;
   const bool whole = (args.w_column * static_cast<int64_t>(sizeof(W))) % 16 == 0 && aligned16(args.w) &&
                      (offset[1] * static_cast<int64_t>(sizeof(W))) % 16 == 0 && at.first % n == 0;
+  const bool packs = bytes_of(args.x_type) == 4 && args.x_step == 1 && (args.x_row | offset[0]) % 4 == 0 &&
+                     aligned16(args.x) && at.first % 4 == 0;
   const W* rows[C];
 #pragma unroll
   for (uint32_t c = 0; c < C; ++c) {  // columns past the last repeat it
@@ -96,10 +117,15 @@ BW_DEVICE void thin_dots(const ThinArgs& args, float* shared) {
     const uint32_t left = at.last - chunk;
     const uint32_t count = left < kChunk ? (left + kStep - 1) / kStep * kStep : kChunk;
     // A lane reads its n numbers as packs of 4 that lie beside those of its neighbours.
-    stage_x<R>(args, offset[0], chunk, count, at.last, [&](uint32_t r, uint32_t i, float value) {
+    const auto place = [](uint32_t r, uint32_t i) __attribute__((always_inline)) {
       const uint32_t in = i % kStep;
-      shared[r * kChunk + (i - in) + in % n / 4 * (kWave * 4) + in / n * 4 + in % 4] = value;
-    });
+      return r * kChunk + (i - in) + in % n / 4 * (kWave * 4) + in / n * 4 + in % 4;
+    };
+    if (packs) {
+      stage_packs<R>(args, offset[0], chunk, count, at.last, shared, place);
+    } else {
+      stage_x<R>(args, offset[0], chunk, count, at.last, shared, place);
+    }
     barrier();
 #pragma unroll 1
     for (uint32_t step = 0; step < count; step += kStep) {
@@ -109,19 +135,25 @@ BW_DEVICE void thin_dots(const ThinArgs& args, float* shared) {
       fetch(chunk + step + kStep, next);
 #pragma unroll
       for (uint32_t part = 0; part < n / 4; ++part) {
-        Pack<float, 4> x[R];
+        // Some rows at a time: registers.
+        constexpr int kRows = R < 4 ? R : 4;
 #pragma unroll
-        for (int r = 0; r < R; ++r)
-          x[r] = *reinterpret_cast<const Pack<float, 4>*>(shared + r * kChunk + step + part * (kWave * 4) +
-                                                          lane() * 4);
+        for (int first = 0; first < R; first += kRows) {
+          Pack<float, 4> x[kRows];
 #pragma unroll
-        for (int c = 0; c < C; ++c)
+          for (int r = 0; r < kRows; ++r)
+            x[r] = *reinterpret_cast<const Pack<float, 4>*>(shared + (first + r) * kChunk + step +
+                                                            part * (kWave * 4) + lane() * 4);
 #pragma unroll
-          for (int j = 0; j < 4; ++j) {
-            const float w = wide(now[c].v[part * 4 + j]);
+          for (int c = 0; c < C; ++c)
 #pragma unroll
-            for (int r = 0; r < R; ++r) sums[c][r] = __builtin_fmaf(x[r].v[j], w, sums[c][r]);
-          }
+            for (int j = 0; j < 4; ++j) {
+              const float w = wide(now[c].v[part * 4 + j]);
+#pragma unroll
+              for (int r = 0; r < kRows; ++r)
+                sums[c][first + r] = __builtin_fmaf(x[r].v[j], w, sums[c][first + r]);
+            }
+        }
       }
     }
   }
@@ -163,8 +195,8 @@ BW_DEVICE void thin_lines(const ThinArgs& args, float* shared) {
   for (uint32_t chunk = at.first; chunk < at.last; chunk += kChunk) {
     if (chunk != at.first) barrier();
     const uint32_t count = at.last - chunk < kChunk ? at.last - chunk : kChunk;
-    stage_x<R>(args, offset[0], chunk, (count + kUnroll - 1) / kUnroll * kUnroll, at.last,
-               [&](uint32_t r, uint32_t i, float value) { shared[i * R + r] = value; });
+    stage_x<R>(args, offset[0], chunk, (count + kUnroll - 1) / kUnroll * kUnroll, at.last, shared,
+               [](uint32_t r, uint32_t i) { return i * R + r; });
     barrier();
 #pragma unroll 1
     for (uint32_t step = wave * kUnroll; step < count; step += kWaves * kUnroll) {
@@ -211,7 +243,8 @@ BW_DEVICE void thin_lines(const ThinArgs& args, float* shared) {
     alignas(16) BW_SHARED static float shared[kThinShared];        \
     thin_lines<W, R>(args, shared);                                \
   }
-#define BW_THIN_ROWS(W, name) BW_THIN(W, name, 1, kThinColumns) BW_THIN(W, name, 8, kThinColumns)
+#define BW_THIN_ROWS(W, name) \
+  BW_THIN(W, name, 1, thin_columns(sizeof(W))) BW_THIN(W, name, 8, thin_columns(sizeof(W)))
 BW_THIN_ROWS(float, f32)
 BW_THIN_ROWS(f16, f16)
 BW_THIN_ROWS(bf16, bf16)

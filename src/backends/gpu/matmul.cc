@@ -123,7 +123,7 @@ void thin(Gpu& gpu, Backend& backend, const Product& p) {
   arguments.w_column = p.b_column;
   arguments.y_row = p.c_row;
   arguments.y_column = p.c_column;
-  arguments.blocks = blocks_for(p.n, dots ? waves * kThinColumns : wave * kThinLine);
+  arguments.blocks = blocks_for(p.n, dots ? waves * thin_columns(bytes_of(p.b_type)) : wave * kThinLine);
   // Enough blocks to keep memory busy; their number does not depend on the rows, so that neither does a row's
   // result.
   const int64_t wanted = 2 * int64_t{gpu.properties().units};
