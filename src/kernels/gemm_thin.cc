@@ -256,6 +256,7 @@ BW_KERNEL(kMapThreads) gemm_thin_sum(ThinSumArgs args) {
   const uint32_t batch = i / size, in = i - batch * size;
   const float* from = args.sums + static_cast<int64_t>(batch) * args.parts * size + in;
   float sum = from[0];
+#pragma unroll 4
   for (uint32_t part = 1; part < args.parts; ++part) sum += from[static_cast<int64_t>(part) * size];
   int64_t offset[1];
   offsets_at(args.batch, batch, offset);

@@ -43,8 +43,9 @@ struct HopperArgs {
   TensorMap a, b;  // (k, rows, matrix), or (rows, k, matrix) where the rows are dense
   TensorMap c;     // (columns, rows, matrix); unused where c_row or sums says where results go
   void* c_data;
-  float* sums;  // of the parts, [matrix][part][m][n]; or null
+  float* sums;  // of the parts, [matrix][part] of m by n with strides of their own; or null
   int64_t c_row, c_column, c_batch;
+  int64_t sums_row, sums_column;            // one of them is 1: that of the axis along which c is dense
   uint32_t m, n, steps, parts, part_steps;  // steps: of k, in all and in a part
   uint32_t a_batch, b_batch;                // 1, or 0 where one matrix serves the whole batch
   uint32_t through_map;                     // whether c goes out by c's map

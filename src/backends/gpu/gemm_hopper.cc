@@ -176,6 +176,11 @@ bool gemm_hopper(Gpu& gpu, Backend& backend, const Product& original) {
     sums = backend.allocate(static_cast<size_t>(matrices * plan.parts * p.m * p.n) * sizeof(float));
     arguments.sums = reinterpret_cast<float*>(sums->data());
   }
+  // Parts lie as c does, so that both are walked along the axis that is dense. Rows that are dense are the
+  // columns of the exchanged result.
+  const Product result = p.c_row < p.c_column ? exchanged(p) : p;
+  arguments.sums_row = p.c_row < p.c_column ? 1 : p.n;
+  arguments.sums_column = p.c_row < p.c_column ? p.m : 1;
   const size_t layout = (turned_a ? 2u : 0u) + (turned_b ? 1u : 0u);
   const Kernel& kernel =
       wgmma ? wgmma_kernels.get(gpu, ((p.a_type == DType::BF16 ? kTiles : 0) + plan.tile) * 4 + layout)
@@ -184,7 +189,7 @@ bool gemm_hopper(Gpu& gpu, Backend& backend, const Product& original) {
       kernel,
       {{arguments.blocks, 1, 1}, static_cast<uint32_t>(plan.threads), static_cast<uint32_t>(plan.shared)},
       arguments);
-  if (plan.parts > 1) gemm_add_parts(gpu, p, arguments.sums, plan.parts);
+  if (plan.parts > 1) gemm_add_parts(gpu, result, arguments.sums, plan.parts);
   return true;
 }
 

@@ -130,7 +130,8 @@ BW_DEVICE void gemm_lines(const HopperArgs& args, const HopperArgs* maps) {
     }
   }
   const bool whole = args.sums == nullptr;
-  const int64_t c_row = whole ? args.c_row : args.n, c_column = whole ? args.c_column : 1;
+  const int64_t c_row = whole ? args.c_row : args.sums_row;
+  const int64_t c_column = whole ? args.c_column : args.sums_column;
   float* c = whole
                  ? static_cast<float*>(args.c_data) + at.batch * args.c_batch
                  : args.sums + (static_cast<int64_t>(at.batch) * args.part.divisor + part) * args.m * args.n;

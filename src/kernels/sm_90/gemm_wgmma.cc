@@ -161,19 +161,30 @@ struct GemmWgmma {
                               const float (&sums)[kColumns / 2]) const {
     const uint32_t first_row = at.row + group * 64 + thread() / 32 % 4 * 16 + lane() / 4;
     const uint32_t first_column = at.column + lane() % 4 * 2;
-    const int64_t of_part = (static_cast<int64_t>(at.batch) * args.part.divisor + at.part) * args.m;
+    const int64_t of_part = (static_cast<int64_t>(at.batch) * args.part.divisor + at.part) * args.m * args.n;
+    const bool pairs = args.sums != nullptr && args.sums_column == 1 && args.n % 2 == 0;
 #pragma unroll
-    for (uint32_t i = 0; i < kColumns / 2; ++i) {
-      const uint32_t row = first_row + i / 2 % 2 * 8, column = first_column + i / 4 * 8 + i % 2;
-      if (row >= args.m || column >= args.n) continue;
-      if (args.sums != nullptr) {
-        args.sums[(of_part + row) * args.n + column] = sums[i];
-      } else {
-        const int64_t to = at.batch * args.c_batch + row * args.c_row + column * args.c_column;
+    for (uint32_t i = 0; i < kColumns / 2; i += 2) {  // two columns side by side
+      const uint32_t row = first_row + i / 2 % 2 * 8, column = first_column + i / 4 * 8;
+      if (row >= args.m) continue;
+      if (pairs) {
+        if (column < args.n)
+          *reinterpret_cast<Pack<float, 2>*>(args.sums + of_part + row * args.sums_row +
+                                             column) = {{sums[i], sums[i + 1]}};
+        continue;
+      }
+#pragma unroll
+      for (uint32_t j = 0; j < 2; ++j) {
+        if (column + j >= args.n) continue;
+        if (args.sums != nullptr) {
+          args.sums[of_part + row * args.sums_row + (column + j) * args.sums_column] = sums[i + j];
+          continue;
+        }
+        const int64_t to = at.batch * args.c_batch + row * args.c_row + (column + j) * args.c_column;
         if (args.c_wide != 0) {
-          static_cast<float*>(args.c_data)[to] = sums[i];
+          static_cast<float*>(args.c_data)[to] = sums[i + j];
         } else {
-          static_cast<T*>(args.c_data)[to] = T(sums[i]);
+          static_cast<T*>(args.c_data)[to] = T(sums[i + j]);
         }
       }
     }
