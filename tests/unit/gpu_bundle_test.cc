@@ -86,7 +86,7 @@ struct SmallBundle {
     put(8, 1u);   // modules
     put(16, 1u);  // stamps
     put(20, 4u);  // bytes of names
-    for (const size_t target : {0, 1}) {
+    for (const size_t target : {size_t{0}, size_t{1}}) {
       const size_t at = kTargets + target * 40;
       std::memcpy(file.data() + at, target == 0 ? "gfx1" : "gfx2", 4);
       put(at + 20, 1u);                             // modules
