@@ -264,7 +264,8 @@ std::vector<GpuCase> gpu_cases(Sizes sizes) {
   // The other layers of an 8B Llama, from one token to a long prompt; sides that are odd or no multiple of 8.
   if (is_large) {
     for (const auto& [n_out, n_in] : {std::pair<int64_t, int64_t>{4096, 4096}, {4096, 14336}, {1024, 4096}})
-      for (const int64_t m : {1, 8, 16, 64, 512, 4096}) out.push_back(product(DType::BF16, m, n_out, n_in));
+      for (const int64_t m : {1, 8, 16, 64, 128, 256, 512, 4096})
+        out.push_back(product(DType::BF16, m, n_out, n_in));
     out.push_back(product(DType::BF16, 4096, 14336, 4096));
     out.push_back(product(DType::BF16, 512, 4097, 4096));
     out.push_back(product(DType::BF16, 512, 4096, 4100));

@@ -29,24 +29,30 @@ constexpr int wgmma_shared(const WgmmaTile& tile) {
          tile.stages * 16 + 1024;
 }
 
-// Products of f32 without matrix units: a block's tile, `across` of its threads side by side.
-inline constexpr int kLinesRows = 128, kLinesColumns = 128;
+// Products of f32 without matrix units: a thread makes 8 by 8 elements of its block's tile.
 inline constexpr int kLinesStep = 32;  // of k: 128 bytes
-inline constexpr int kLinesThreads = 256, kLinesAcross = 16;
-inline constexpr int kLinesStages = 3;
-inline constexpr int kLinesShared =
-    kLinesStages * ((kLinesRows + kLinesColumns) * kLinesStep * 4 + 16) + 1024;
+inline constexpr int kLinesThreads = 256;
+struct LinesTile {
+  int rows, columns, stages;
+};
+inline constexpr LinesTile kLinesTiles[] = {{128, 128, 3}, {64, 256, 4}};
+constexpr int lines_shared(const LinesTile& tile) {
+  return tile.stages * ((tile.rows + tile.columns) * kLinesStep * 4 + 16) + 1024;
+}
 
-/// c[i, j] = sum over p of a[i, p] b[p, j] for a batch of matrices; a and b are both f16 or both bf16. Blocks
-/// take tiles block(), block() + blocks, ... of every part of k of every matrix.
+/// The most parts that k is cut into: blocks of a cluster.
+inline constexpr int kHopperParts = 8;
+
+/// c[i, j] = sum over p of a[i, p] b[p, j] for a batch of matrices; a and b are both f16, bf16 or f32. Blocks
+/// take tiles block(), block() + blocks, ... of every part of k of every matrix; with more than one part, each
+/// block takes one.
 struct HopperArgs {
   TensorMap a, b;  // (k, rows, matrix), or (rows, k, matrix) where the rows are dense
-  TensorMap c;     // (columns, rows, matrix); unused where c_row or sums says where results go
+  TensorMap c;     // (columns, rows, matrix); unused where c's strides say where results go
   void* c_data;
-  float* sums;  // of the parts, [matrix][part] of m by n with strides of their own; or null
   int64_t c_row, c_column, c_batch;
-  int64_t sums_row, sums_column;            // one of them is 1: that of the axis along which c is dense
-  uint32_t m, n, steps, parts, part_steps;  // steps: of k, in all and in a part
+  uint32_t m, n, steps, parts, part_steps;  // steps: of k, in all and in a part, whose number is the cluster's
+  uint32_t parts_down;                      // whether c is walked down its columns where parts are joined
   uint32_t a_batch, b_batch;                // 1, or 0 where one matrix serves the whole batch
   uint32_t through_map;                     // whether c goes out by c's map
   uint32_t c_wide;                          // whether c is f32

@@ -50,6 +50,27 @@ int answer(T* out, T value) {
   return 0;
 }
 
+// CUlaunchConfig with at most one CUlaunchAttribute, of a cluster's dimensions (4).
+struct Attribute {
+  int id;
+  char padding[4];
+  unsigned value[16];
+};
+struct Config {
+  unsigned grid[3], block[3], shared_bytes;
+  void* stream;
+  const Attribute* attributes;
+  unsigned count;
+};
+
+// Blocks of a cluster, or 0 where a driver would refuse the launch.
+unsigned cluster_of(const Config& config) {
+  if (config.count != 1 || config.attributes[0].id != 4) return 0;
+  const unsigned* size = config.attributes[0].value;
+  const bool fits = size[0] >= 1 && size[0] <= 8 && size[1] == 1 && size[2] == 1;
+  return fits && config.grid[0] % size[0] == 0 ? size[0] : 0;
+}
+
 int contexts[64];  // their addresses are the devices' primary contexts
 
 }  // namespace
@@ -208,5 +229,20 @@ int cuLaunchKernel(void* function, unsigned gx, unsigned gy, unsigned gz, unsign
                    unsigned bz, unsigned, void* stream, void** parameters, void**) {
   return call(__func__, [&](Machine& m) {
     return m.launch(function, {gx, gy, gz}, bx * by * bz, parameters[0], 0, stream);
+  });
+}
+int cuLaunchKernelEx(const void* config, void* function, void** parameters, void**) {
+  const Config& c = *static_cast<const Config*>(config);
+  return call(__func__, [&](Machine& m) {
+    if (cluster_of(c) == 0) return 1;
+    return m.launch(function, {c.grid[0], c.grid[1], c.grid[2]}, c.block[0] * c.block[1] * c.block[2],
+                    parameters[0], 0, c.stream);
+  });
+}
+int cuOccupancyMaxActiveClusters(int* count, void*, const void* config) {
+  return call(__func__, [&](Machine& m) {
+    const unsigned cluster = cluster_of(*static_cast<const Config*>(config));
+    if (m.control.cluster_blocks == 0) return 801;
+    return cluster == 0 ? 1 : answer(count, m.control.cluster_blocks / static_cast<int>(cluster));
   });
 }

@@ -32,6 +32,7 @@ struct Control {
   char arch[16];                                 ///< "sm_90" or "gfx1100"; FAKE_DRIVER_ARCH
   int devices;                                   ///< FAKE_DRIVER_DEVICES; 1 by default
   int version;                                   ///< as the library gives it; FAKE_DRIVER_VERSION
+  int cluster_blocks;                            ///< in clusters at once; 0 refuses them
   size_t memory_bytes;                           ///< more than this, and allocating fails
   void (*run)(const Launch& launch);             ///< called for each launch, if set
   size_t (*argument_bytes)(const char* kernel);  ///< what a graph keeps of a launch's arguments

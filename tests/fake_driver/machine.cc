@@ -41,6 +41,7 @@ Machine& Machine::get() {
 
 Machine::Machine() {
   control.memory_bytes = size_t{1} << 32;
+  control.cluster_blocks = 64;
   if (const char* arch = std::getenv("FAKE_DRIVER_ARCH")) put(control.arch, arch);
   const char* devices = std::getenv("FAKE_DRIVER_DEVICES");
   control.devices = devices == nullptr ? 1 : std::atoi(devices);

@@ -154,7 +154,43 @@ Result find_function(ModuleHandle module, const char* name, FunctionHandle* out)
 Result allow_shared(FunctionHandle function, uint32_t bytes) {
   return result_of(api.cuFuncSetAttribute(function, kFunctionDynamicShared, static_cast<int>(bytes)));
 }
+// CUlaunchConfig and CUlaunchAttribute.
+struct LaunchAttribute {
+  int id, padding;
+  unsigned value[16];
+};
+struct LaunchConfig {
+  unsigned blocks[3], threads[3], shared_bytes;
+  void* stream;
+  const LaunchAttribute* attributes;
+  unsigned count;
+};
+static_assert(sizeof(LaunchAttribute) == 72 && sizeof(LaunchConfig) == 56);
+
+/// Calls call(config) with a launch in clusters.
+template <class Call>
+Result with_clusters(const LaunchShape& shape, StreamHandle stream, const Call& call) {
+  constexpr int kClusterDimension = 4;
+  const LaunchAttribute cluster = {kClusterDimension, 0, {shape.cluster, 1, 1}};
+  const LaunchConfig config = {{shape.blocks[0], shape.blocks[1], shape.blocks[2]},
+                               {shape.threads, shape.threads_y, shape.threads_z},
+                               shape.shared_bytes,
+                               stream,
+                               &cluster,
+                               1};
+  return result_of(call(&config));
+}
+Result most_clusters(FunctionHandle function, const LaunchShape& shape, int* count) {
+  if (api.cuLaunchKernelEx == nullptr || api.cuOccupancyMaxActiveClusters == nullptr) return kMissing;
+  return with_clusters(shape, nullptr, [&](const LaunchConfig* config) {
+    return api.cuOccupancyMaxActiveClusters(count, function, config);
+  });
+}
 Result launch_list(FunctionHandle function, const LaunchShape& shape, void** arguments, StreamHandle stream) {
+  if (shape.cluster > 1)
+    return with_clusters(shape, stream, [&](const LaunchConfig* config) {
+      return api.cuLaunchKernelEx(config, function, arguments, nullptr);
+    });
   return result_of(api.cuLaunchKernel(function, shape.blocks[0], shape.blocks[1], shape.blocks[2],
                                       shape.threads, shape.threads_y, shape.threads_z, shape.shared_bytes,
                                       stream, arguments, nullptr));

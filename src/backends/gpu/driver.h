@@ -37,11 +37,15 @@ using GraphExecHandle = void*;
 
 enum class Direction : uint8_t { HostToDevice, DeviceToHost, DeviceToDevice };
 
+/// The most blocks of a cluster.
+inline constexpr uint32_t kMostCluster = 8;
+
 struct LaunchShape {
   uint32_t blocks[3] = {1, 1, 1};
   uint32_t threads = 1;
   uint32_t shared_bytes = 0;  ///< dynamic
   uint32_t threads_y = 1, threads_z = 1;
+  uint32_t cluster = 1;  ///< blocks along the first axis that run together; other than 1 on NVIDIA's alone
 };
 
 /// A tensor as the copy engine takes boxes of it: dims innermost first, that one dense.

@@ -25,11 +25,9 @@ void gemm(Gpu& gpu, Backend& backend, const Product& product, const char* operat
 Product exchanged(const Product& product);
 /// Makes the product with Hopper's copy engine where the device is one and the operands suit it; tells
 /// whether.
-bool gemm_hopper(Gpu& gpu, Backend& backend, const Product& product);
+bool gemm_hopper(Gpu& gpu, const Product& product);
 /// Whether it would, if the strides suit it. Operands of f16 or bf16 may make an f32 result.
 bool hopper_takes(const Gpu& gpu, const Product& product);
-/// y = the sum over parts of sums[matrix][part][row][column], rows and columns being the product's.
-void gemm_add_parts(Gpu& gpu, const Product& product, const float* sums, int64_t parts);
 
 /// Whether its family has matrix units for f16 and bf16; where it has none, the f32 kernels are faster.
 bool has_matrix_units(const Gpu& gpu);

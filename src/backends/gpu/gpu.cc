@@ -223,6 +223,17 @@ void Gpu::launch(const GraphInstance& graph) {
   submit(kGraph, {}, {}, [&](StreamHandle stream) { return driver_.launch_graph(graph.get(), stream); });
 }
 
+int Gpu::clusters(const Kernel& kernel, const LaunchShape& shape) {
+  std::atomic<int>& known = clusters_.at(shape.cluster);
+  if (known.load(std::memory_order_relaxed) == 0) {
+    use();
+    int count = 0;
+    const Result result = driver_.most_clusters(kernel.function, shape, &count);
+    known.store(1 + (result.ok() ? count : 0), std::memory_order_relaxed);
+  }
+  return known.load(std::memory_order_relaxed) - 1;
+}
+
 void Gpu::make_tensor_map(const TensorView& view, void* out) {
   check(driver_, driver_.make_tensor_map(view, out), "describing a tensor to the copy engine");
   record_use(static_cast<const void*>(&view.data), sizeof(view.data));  // a map does not show the address

@@ -4,6 +4,7 @@
 // come.
 #pragma once
 
+#include <array>
 #include <atomic>
 #include <functional>
 #include <memory>
@@ -88,6 +89,9 @@ class Gpu {
   void record_use(const void* arguments, size_t bytes);
   /// Throws Unsupported while the thread records: "a graph cannot record " `what`.
   void refuse_recording(std::string_view what) const;
+  /// Clusters of shape.cluster blocks that run at once, where each fills a unit as `kernel` in `shape` does;
+  /// none where the device knows no clusters. The device is asked once for each size.
+  int clusters(const Kernel& kernel, const LaunchShape& shape);
   /// A tensor map for an argument of a launch.
   void make_tensor_map(const TensorView& view, void* out);
   /// Copies from the host; the source may change when it returns.
@@ -131,6 +135,7 @@ class Gpu {
   Stream stream_;
   PinnedMemory slot_;                 // an ErrorSlot, as the host sees it
   ErrorSlot* device_slot_ = nullptr;  // the device's
+  std::array<std::atomic<int>, kMostCluster + 1> clusters_{};  // one more than clusters(), once it is known
   std::mutex loading_;
   std::vector<Module> modules_;
   std::string refused_;  // code that the driver did not take, for messages

@@ -108,6 +108,25 @@ bool is_thin(const Product& p) {
          (p.b_step == 1 || p.k == 1 || p.b_column == 1 || p.n == 1);
 }
 
+// y = the sum over parts of sums[matrix][part][row][column].
+void add_parts(Gpu& gpu, const Product& p, const float* sums, int64_t parts) {
+  ThinSumArgs sum{};
+  sum.sums = sums;
+  sum.y = p.c;
+  sum.rows = static_cast<uint32_t>(p.m);
+  sum.columns = static_cast<uint32_t>(p.n);
+  sum.parts = static_cast<uint32_t>(parts);
+  sum.y_type = element_of(p.c_type);
+  sum.y_row = p.c_row;
+  sum.y_column = p.c_column;
+  sum.count = static_cast<uint32_t>(p.batch.count * p.m * p.n);
+  const Walk<3> walk = walk_of(p.batch);
+  sum.batch.rank = walk.rank;
+  std::copy(std::begin(walk.dims), std::end(walk.dims), sum.batch.dims);
+  std::copy(std::begin(walk.strides[2]), std::end(walk.strides[2]), sum.batch.strides[0]);
+  gpu.launch(thin_sum_kernel.get(gpu, 0), {{blocks_for(sum.count, kMapThreads), 1, 1}, kMapThreads, 0}, sum);
+}
+
 void thin(Gpu& gpu, Backend& backend, const Product& p) {
   const bool dots = p.b_step == 1 || p.k == 1;
   const int64_t wave = gpu.properties().wave, waves = kThinThreads / wave;
@@ -151,7 +170,7 @@ void thin(Gpu& gpu, Backend& backend, const Product& p) {
                 Product piece = p;
                 piece.c = reinterpret_cast<std::byte*>(arguments.y);
                 piece.batch = batch;
-                gemm_add_parts(gpu, piece, arguments.sums, arguments.parts);
+                add_parts(gpu, piece, arguments.sums, arguments.parts);
               });
 }
 
@@ -175,24 +194,6 @@ Product exchanged(const Product& p) {
   std::swap(out.c_row, out.c_column);
   std::swap(out.batch.strides[0], out.batch.strides[1]);
   return out;
-}
-
-void gemm_add_parts(Gpu& gpu, const Product& p, const float* sums, int64_t parts) {
-  ThinSumArgs sum{};
-  sum.sums = sums;
-  sum.y = p.c;
-  sum.rows = static_cast<uint32_t>(p.m);
-  sum.columns = static_cast<uint32_t>(p.n);
-  sum.parts = static_cast<uint32_t>(parts);
-  sum.y_type = element_of(p.c_type);
-  sum.y_row = p.c_row;
-  sum.y_column = p.c_column;
-  sum.count = static_cast<uint32_t>(p.batch.count * p.m * p.n);
-  const Walk<3> walk = walk_of(p.batch);
-  sum.batch.rank = walk.rank;
-  std::copy(std::begin(walk.dims), std::end(walk.dims), sum.batch.dims);
-  std::copy(std::begin(walk.strides[2]), std::end(walk.strides[2]), sum.batch.strides[0]);
-  gpu.launch(thin_sum_kernel.get(gpu, 0), {{blocks_for(sum.count, kMapThreads), 1, 1}, kMapThreads, 0}, sum);
 }
 
 Element element_of(DType dtype) {
@@ -238,7 +239,7 @@ void gemm(Gpu& gpu, Backend& backend, const Product& p, const char* operation) {
   if (std::max({p.m, p.n, p.k}) > kMostSize)
     fail(ErrorKind::TooLarge, operation, p.m, " by ", p.k, " times ", p.k, " by ", p.n,
          ": a side is 2^31 or longer");
-  if (gemm_hopper(gpu, backend, p)) return;
+  if (gemm_hopper(gpu, p)) return;
   if (is_thin(p)) return thin(gpu, backend, p);
   const Product other = exchanged(p);
   if (is_thin(other)) return thin(gpu, backend, other);

@@ -154,6 +154,7 @@ struct Calls {
         shape.threads_z, shape.shared_bytes, stream, arguments, nullptr));
   }
 
+  static Result most_clusters(FunctionHandle, const LaunchShape&, int*) { return kMissing; }
   static Result make_tensor_map(const gpu::TensorView&, void*) { return kMissing; }
   static Result begin_capture(StreamHandle stream) {
     constexpr int kThreadLocal = 1;

@@ -79,6 +79,8 @@ BW_DEVICE void fence_shared() { asm volatile("fence.proxy.async.shared::cta;" ::
 BW_DEVICE void warpgroup_barrier(uint32_t number) {
   asm volatile("bar.sync %0, 128;" ::"r"(number) : "memory");
 }
+/// A barrier of the two warpgroups that multiply.
+BW_DEVICE void products_barrier() { asm volatile("bar.sync 3, 256;" ::: "memory"); }
 /// Registers of each thread of the calling warpgroup, from what all had at the start.
 template <int count>
 BW_DEVICE void take_registers() {

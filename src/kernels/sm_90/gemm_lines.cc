@@ -2,8 +2,7 @@
 // Matrix products of f32 on Hopper: the copy engine brings tiles, threads multiply them straight from shared
 // memory. Each element is one chain of fused multiply-adds from +0 in increasing k, as in gemm.h.
 //   floors: 2 m n k over the rate of fused multiply-adds; the bytes of a, b and c over the bandwidth
-#include "kernels/gemm.h"
-#include "kernels/mma/wgmma.h"
+#include "kernels/sm_90/parts.h"
 
 namespace beeswax::gpu {
 
@@ -52,16 +51,18 @@ struct LinesSide {
 
 extern BW_SHARED uint8_t lines_memory[];
 
-template <bool turned_a, bool turned_b>
+template <LinesTile tile, bool turned_a, bool turned_b>
 BW_DEVICE void gemm_lines(const HopperArgs& args, const HopperArgs* maps) {
-  using A = LinesSide<kLinesRows, kLinesThreads / kLinesAcross, turned_a>;
-  using B = LinesSide<kLinesColumns, kLinesAcross, turned_b>;
+  constexpr uint32_t kDown = tile.rows / 8, kAcross = tile.columns / 8;  // threads
+  static_assert(kDown * kAcross == kLinesThreads);
+  using A = LinesSide<tile.rows, kDown, turned_a>;
+  using B = LinesSide<tile.columns, kAcross, turned_b>;
   const uint32_t base = shared_address(lines_memory), aligned = (base + 1023) & ~1023u;
   const uint8_t* stages = lines_memory + (aligned - base);
   constexpr uint32_t kStage = A::kBytes + B::kBytes;
-  const uint32_t full = aligned + kLinesStages * kStage, empty = full + kLinesStages * 8;
+  const uint32_t full = aligned + tile.stages * kStage, empty = full + tile.stages * 8;
   if (thread() == 0) {
-    for (uint32_t stage = 0; stage < kLinesStages; ++stage) {
+    for (uint32_t stage = 0; stage < tile.stages; ++stage) {
       phase_init(full + stage * 8, 1);
       phase_init(empty + stage * 8, kLinesThreads / 32);
     }
@@ -72,7 +73,7 @@ BW_DEVICE void gemm_lines(const HopperArgs& args, const HopperArgs* maps) {
   const uint32_t part = block() - unit * args.part.divisor, first = part * args.part_steps;
   const uint32_t last = first + args.part_steps < args.steps ? first + args.part_steps : args.steps;
   const TilePlace at = tile_place(args.grid, unit);
-  const uint32_t row = at.row * kLinesRows, column = at.column * kLinesColumns;
+  const uint32_t row = at.row * tile.rows, column = at.column * tile.columns;
   if (thread() >= kLinesThreads) {  // the warpgroup that loads
     give_registers<40>();
     if (thread() != kLinesThreads) return;
@@ -83,7 +84,7 @@ BW_DEVICE void gemm_lines(const HopperArgs& args, const HopperArgs* maps) {
       phase_arrive_expect(ready, kStage);
       A::load(to, &maps->a, ready, step * kLinesStep, row, at.batch * args.a_batch);
       B::load(to + A::kBytes, &maps->b, ready, step * kLinesStep, column, at.batch * args.b_batch);
-      if (++stage == kLinesStages) {
+      if (++stage == tile.stages) {
         stage = 0;
         parity ^= 1;
       }
@@ -91,7 +92,9 @@ BW_DEVICE void gemm_lines(const HopperArgs& args, const HopperArgs* maps) {
     return;
   }
   take_registers<232>();
-  const uint32_t down = thread() / kLinesAcross, across = thread() % kLinesAcross;
+  // A warp is 4 threads down by 8 across, which reads the fewest lines.
+  const uint32_t warp = thread() / 32;
+  const uint32_t down = warp / (kAcross / 8) * 4 + lane() / 8, across = warp % (kAcross / 8) * 8 + lane() % 8;
   float sums[A::kOwn][B::kOwn];
 #pragma unroll
   for (int i = 0; i < A::kOwn; ++i)
@@ -124,36 +127,51 @@ BW_DEVICE void gemm_lines(const HopperArgs& args, const HopperArgs* maps) {
       }
     }
     if (lane() == 0) phase_arrive(empty + stage * 8);
-    if (++stage == kLinesStages) {
+    if (++stage == tile.stages) {
       stage = 0;
       parity ^= 1;
     }
   }
-  const bool whole = args.sums == nullptr;
-  const int64_t c_row = whole ? args.c_row : args.sums_row;
-  const int64_t c_column = whole ? args.c_column : args.sums_column;
-  float* c = whole
-                 ? static_cast<float*>(args.c_data) + at.batch * args.c_batch
-                 : args.sums + (static_cast<int64_t>(at.batch) * args.part.divisor + part) * args.m * args.n;
+  const auto each = [&](auto to) __attribute__((always_inline)) {
 #pragma unroll
-  for (int i = 0; i < A::kOwn; ++i) {
-    const uint32_t r = row + A::lane(down, i);
-    if (r >= args.m) continue;
+    for (int i = 0; i < A::kOwn; ++i)
 #pragma unroll
-    for (int j = 0; j < B::kOwn; ++j) {
-      const uint32_t to = column + B::lane(across, j);
-      if (to < args.n) c[r * c_row + to * c_column] = sums[i][j];
-    }
+      for (int j = 0; j < B::kOwn; ++j) to(A::lane(down, i), B::lane(across, j), sums[i][j]);
+  };
+  const auto join = [&](auto parts) __attribute__((always_inline)) {
+    products_barrier();
+    each([&](uint32_t r, uint32_t to, float sum)
+             __attribute__((always_inline)) { parts.put(parts.place(r, to), sum); });
+    parts.template join<kLinesThreads>(
+        part, args.parts,
+        [&](uint32_t r, uint32_t to, const Pack<float, 4>& joined) __attribute__((always_inline)) {
+          parts.template store<float>(args, at.batch, row + r, column + to, joined);
+        });
+  };
+  if (args.parts > 1) {
+    using Down = TileParts<tile.rows, tile.columns, true>;
+    using Across = TileParts<tile.rows, tile.columns, false>;
+    static_assert(Down::kBytes <= tile.stages * kStage && Across::kBytes <= tile.stages * kStage);
+    args.parts_down != 0 ? join(Down{aligned}) : join(Across{aligned});
+    return;
   }
+  float* c = static_cast<float*>(args.c_data) + at.batch * args.c_batch;
+  each([&](uint32_t r, uint32_t to, float sum) __attribute__((always_inline)) {
+    if (row + r < args.m && column + to < args.n)
+      c[(row + r) * args.c_row + (column + to) * args.c_column] = sum;
+  });
 }
 
-#define BW_GEMM_LINES(name, turned_a, turned_b)                           \
-  BW_KERNEL_OF_REGISTERS(kLinesThreads + 128) name(HopperArgs args) {     \
-    gemm_lines<turned_a, turned_b>(args, BW_ARGUMENT(#name, HopperArgs)); \
+#define BW_GEMM_LINES_AS(name, tile, turned_a, turned_b)                                     \
+  BW_KERNEL_OF_REGISTERS(kLinesThreads + 128) name(HopperArgs args) {                        \
+    gemm_lines<kLinesTiles[tile], turned_a, turned_b>(args, BW_ARGUMENT(#name, HopperArgs)); \
   }
-BW_GEMM_LINES(gemm_lines_f32_nt, false, false)
-BW_GEMM_LINES(gemm_lines_f32_nn, false, true)
-BW_GEMM_LINES(gemm_lines_f32_tt, true, false)
-BW_GEMM_LINES(gemm_lines_f32_tn, true, true)
+#define BW_GEMM_LINES(rows, tile)                                  \
+  BW_GEMM_LINES_AS(gemm_lines_f32_##rows##_nt, tile, false, false) \
+  BW_GEMM_LINES_AS(gemm_lines_f32_##rows##_nn, tile, false, true)  \
+  BW_GEMM_LINES_AS(gemm_lines_f32_##rows##_tt, tile, true, false)  \
+  BW_GEMM_LINES_AS(gemm_lines_f32_##rows##_tn, tile, true, true)
+BW_GEMM_LINES(128, 0)
+BW_GEMM_LINES(64, 1)
 
 }  // namespace beeswax::gpu

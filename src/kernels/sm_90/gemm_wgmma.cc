@@ -3,8 +3,7 @@
 // multiply what it brought; blocks stay and take tile after tile, so that the next tile's operands come while
 // results go out.
 //   floors: 2 m n k over the rate of the matrix units; the bytes of a, b and c over the bandwidth
-#include "kernels/gemm.h"
-#include "kernels/mma/wgmma.h"
+#include "kernels/sm_90/parts.h"
 
 namespace beeswax::gpu {
 
@@ -114,7 +113,9 @@ struct GemmWgmma {
       wgmma_wait<0>();
       hold(sums);
       if (at.first < at.last && lane() == 0) phase_arrive(empty + last * 8);
-      if (kColumns >= 64 && args.through_map != 0) {
+      if (args.parts > 1) {
+        args.parts_down != 0 ? join<true>(args, at, group, sums) : join<false>(args, at, group, sums);
+      } else if (kColumns >= 64 && args.through_map != 0) {
         send(args, at, &maps->c, group, sums);
       } else {
         store(args, at, group, sums);
@@ -156,38 +157,55 @@ struct GemmWgmma {
     }
   }
 
-  /// Results straight from registers: parts, or where c's strides do not suit the copy engine.
+  /// Where this thread's first sum lies in the tile.
+  BW_DEVICE_MEMBER static uint32_t first_row(uint32_t group) {
+    return group * 64 + thread() / 32 % 4 * 16 + lane() / 4;
+  }
+  BW_DEVICE_MEMBER static uint32_t first_column() { return lane() % 4 * 2; }
+  /// Calls to(rows, columns, i) for each of this thread's sums i and how far it lies from the first.
+  template <class To>
+  BW_DEVICE_MEMBER static void each(To to) {
+#pragma unroll
+    for (uint32_t i = 0; i < kColumns / 2; ++i) to(i / 2 % 2 * 8, i / 4 * 8 + i % 2, i);
+  }
+
+  /// Parts of k, by way of the stages, which no product reads any more.
+  template <bool down>
+  BW_DEVICE_MEMBER void join(const HopperArgs& args, const WgmmaPlace& at, uint32_t group,
+                             const float (&sums)[kColumns / 2]) const {
+    using Parts = TileParts<kWgmmaRows, kColumns, down>;
+    static_assert(Parts::kBytes <= kStages * kStage);
+    const Parts parts{stages};
+    products_barrier();
+    uint32_t first = Parts::place(first_row(group), first_column());
+    BW_HIDE_WORD(first);  // or compilers keep all places in registers over the loop around this
+    each([&](uint32_t rows, uint32_t columns, uint32_t i)
+             __attribute__((always_inline)) { parts.put(first + Parts::place(rows, columns), sums[i]); });
+    parts.template join<kWgmmaThreads - 128>(
+        at.part, args.parts,
+        [&](uint32_t row, uint32_t column, const Pack<float, 4>& joined) __attribute__((always_inline)) {
+          if (args.c_wide != 0) {
+            Parts::template store<float>(args, at.batch, at.row + row, at.column + column, joined);
+          } else {
+            Parts::template store<T>(args, at.batch, at.row + row, at.column + column, joined);
+          }
+        });
+  }
+
+  /// Results straight from registers, where c's strides do not suit the copy engine.
   BW_DEVICE_MEMBER void store(const HopperArgs& args, const WgmmaPlace& at, uint32_t group,
                               const float (&sums)[kColumns / 2]) const {
-    const uint32_t first_row = at.row + group * 64 + thread() / 32 % 4 * 16 + lane() / 4;
-    const uint32_t first_column = at.column + lane() % 4 * 2;
-    const int64_t of_part = (static_cast<int64_t>(at.batch) * args.part.divisor + at.part) * args.m * args.n;
-    const bool pairs = args.sums != nullptr && args.sums_column == 1 && args.n % 2 == 0;
-#pragma unroll
-    for (uint32_t i = 0; i < kColumns / 2; i += 2) {  // two columns side by side
-      const uint32_t row = first_row + i / 2 % 2 * 8, column = first_column + i / 4 * 8;
-      if (row >= args.m) continue;
-      if (pairs) {
-        if (column < args.n)
-          *reinterpret_cast<Pack<float, 2>*>(args.sums + of_part + row * args.sums_row +
-                                             column) = {{sums[i], sums[i + 1]}};
-        continue;
+    const uint32_t first_r = at.row + first_row(group), first_c = at.column + first_column();
+    each([&](uint32_t rows, uint32_t columns, uint32_t i) __attribute__((always_inline)) {
+      const uint32_t row = first_r + rows, column = first_c + columns;
+      if (row >= args.m || column >= args.n) return;
+      const int64_t to = at.batch * args.c_batch + row * args.c_row + column * args.c_column;
+      if (args.c_wide != 0) {
+        static_cast<float*>(args.c_data)[to] = sums[i];
+      } else {
+        static_cast<T*>(args.c_data)[to] = T(sums[i]);
       }
-#pragma unroll
-      for (uint32_t j = 0; j < 2; ++j) {
-        if (column + j >= args.n) continue;
-        if (args.sums != nullptr) {
-          args.sums[of_part + row * args.sums_row + (column + j) * args.sums_column] = sums[i + j];
-          continue;
-        }
-        const int64_t to = at.batch * args.c_batch + row * args.c_row + (column + j) * args.c_column;
-        if (args.c_wide != 0) {
-          static_cast<float*>(args.c_data)[to] = sums[i + j];
-        } else {
-          static_cast<T*>(args.c_data)[to] = T(sums[i + j]);
-        }
-      }
-    }
+    });
   }
 };
 

@@ -1,0 +1,72 @@
+// SPDX-License-Identifier: Apache-2.0
+// Products on Hopper whose k is cut into parts, over the fake libcuda: what is launched, and what happens
+// where the driver does not take clusters.
+#include <gtest/gtest.h>
+
+#include <algorithm>
+
+#include "beeswax/tensor.h"
+#include "support/expect_error.h"
+#include "support/fake_faults.h"
+
+namespace beeswax::test {
+namespace {
+
+struct Launched {
+  std::string kernel;
+  unsigned blocks = 0;
+} launched;
+
+Tensor product(const Device& device) {
+  return Tensor::zeros({64, 4096}, DType::F16, device)
+      .matmul(Tensor::zeros({4096, 1024}, DType::F16, device));
+}
+
+class GpuClusters : public testing::Test {
+ protected:
+  void SetUp() override {
+    const std::vector<std::string> targets = gpu::Bundle::embedded().targets();
+    if (std::find(targets.begin(), targets.end(), "sm_90") == targets.end())
+      GTEST_SKIP() << "built without sm_90, whose code ptxas makes";
+  }
+  // Calls test(control, device) in a process of its own with a device of sm_90.
+  template <class Test>
+  void on_hopper(const Test& test) {
+    run_apart([&] {
+      ::setenv("BEESWAX_BLAS", "own", 1);
+      const FakeGpu fake = fake_cuda("sm_90");
+      fake::Control& control = fake.control();
+      control.run = [](const fake::Launch& launch) { launched = {launch.kernel, launch.blocks[0]}; };
+      test(control, fake.device());
+      return "";
+    });
+  }
+};
+
+TEST_F(GpuClusters, PartsOfATileAreACluster) {
+  on_hopper([](fake::Control&, const Device& device) {
+    (void)product(device);
+    // 1024 rows of the exchanged product in tiles of 128, each by the 8 blocks of a cluster.
+    EXPECT_EQ(launched.kernel, "gemm_wgmma_f16_64_tt");
+    EXPECT_EQ(launched.blocks, 64u);
+  });
+}
+
+TEST_F(GpuClusters, WithoutThemATileIsOneBlock) {
+  on_hopper([](fake::Control& control, const Device& device) {
+    control.cluster_blocks = 0;
+    (void)product(device);
+    EXPECT_EQ(launched.blocks, 4u);  // the units of the device, which go from tile to tile
+  });
+}
+
+TEST_F(GpuClusters, ARefusedLaunchNamesTheKernel) {
+  on_hopper([](fake::Control& control, const Device& device) {
+    set_fault(control, "cuLaunchKernelEx", 1, 701);
+    EXPECT_ERROR(product(device), Device, "launching the kernel gemm_wgmma_f16_64_tt of matmul on cuda:0");
+    (void)product(device);  // the device goes on
+  });
+}
+
+}  // namespace
+}  // namespace beeswax::test
