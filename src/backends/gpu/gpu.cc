@@ -64,6 +64,7 @@ Gpu::Gpu(const Device& device, const Driver& driver, int ordinal, int number)
       number_(number),
       pool_(driver, ordinal),
       stream_(driver),
+      staging_(*this, driver),
       slot_(driver) {
   check(driver_, driver_.properties(ordinal, &properties_), "asking for the device's properties");
   use();
@@ -251,17 +252,13 @@ void Gpu::upload(void* to, const void* from, size_t bytes) {
       "a copy from the host; make the tensor before capturing, and write new values into it in place");
   if (bytes == 0) return;
   use();
-  check(driver_, driver_.copy(to, from, bytes, Direction::HostToDevice, stream()), "copying to the device");
-  // The source is the caller's again; its memory is not pinned, so the driver may still read it.
-  check_work(driver_.wait_for_stream(stream()), "waiting for a copy");
+  staging_.upload(to, from, bytes, stream());
 }
 
 void Gpu::download(void* to, const void* from, size_t bytes) {
   refuse_recording(kNoWaiting);
   use();
-  if (bytes != 0)
-    check(driver_, driver_.copy(to, from, bytes, Direction::DeviceToHost, stream()),
-          "copying from the device");
+  staging_.download(to, from, bytes, stream());
   synchronize();
 }
 

@@ -19,6 +19,7 @@
 #include "backends/gpu/handles.h"
 #include "backends/gpu/hooks.h"
 #include "backends/gpu/pool.h"
+#include "backends/gpu/staging.h"
 #include "kernels/args.h"
 
 namespace beeswax::gpu {
@@ -47,6 +48,7 @@ class Gpu {
   /// A small number of this GPU in the process: KernelTable's index.
   int number() const { return number_; }
   Pool& pool() { return pool_; }
+  const Staging& staging() const { return staging_; }
   /// Where the calling thread's work goes.
   StreamHandle stream() const {
     const Capture* capture = recording();
@@ -94,7 +96,9 @@ class Gpu {
   int clusters(const Kernel& kernel, const LaunchShape& shape);
   /// A tensor map for an argument of a launch.
   void make_tensor_map(const TensorView& view, void* out);
-  /// Copies from the host; the source may change when it returns.
+  /// Throws what went wrong with work that was submitted; names the kernel that was submitted last.
+  void check_work(Result result, std::string_view what) const;
+  /// Copies from the host, without waiting for the device; the source may change when it returns.
   void upload(void* to, const void* from, size_t bytes);
   /// Copies to the host and waits; throws what kernels reported before.
   void download(void* to, const void* from, size_t bytes);
@@ -121,8 +125,6 @@ class Gpu {
   void check_module(Result result, uint32_t index) const;
   ModuleHandle module(uint32_t index);
   void throw_reported();
-  /// Throws what went wrong with work that was submitted; names the kernel that was submitted last.
-  void check_work(Result result, std::string_view what) const;
 
   Device device_;
   const Driver& driver_;
@@ -133,8 +135,9 @@ class Gpu {
   bool compiled_here_ = false;  // the library has no code for this chip: target_ only names kernels
   Pool pool_;
   Stream stream_;
-  PinnedMemory slot_;                 // an ErrorSlot, as the host sees it
-  ErrorSlot* device_slot_ = nullptr;  // the device's
+  Staging staging_;
+  PinnedMemory slot_;                                          // an ErrorSlot, as the host sees it
+  ErrorSlot* device_slot_ = nullptr;                           // the device's
   std::array<std::atomic<int>, kMostCluster + 1> clusters_{};  // one more than clusters(), once it is known
   std::mutex loading_;
   std::vector<Module> modules_;
