@@ -44,21 +44,22 @@ constexpr int lines_shared(const LinesTile& tile) {
 inline constexpr int kHopperParts = 8;
 
 /// c[i, j] = sum over p of a[i, p] b[p, j] for a batch of matrices; a and b are both f16, bf16 or f32. Blocks
-/// take tiles block(), block() + blocks, ... of every part of k of every matrix; with more than one part, each
-/// block takes one.
+/// take tiles block(), block() + blocks, ... of every part of k of every matrix; with more than one part,
+/// each block takes one.
 struct HopperArgs {
   TensorMap a, b;  // (k, rows, matrix), or (rows, k, matrix) where the rows are dense
   TensorMap c;     // (columns, rows, matrix); unused where c's strides say where results go
   void* c_data;
   int64_t c_row, c_column, c_batch;
-  uint32_t m, n, steps, parts, part_steps;  // steps: of k, in all and in a part, whose number is the cluster's
-  uint32_t parts_down;                      // whether c is walked down its columns where parts are joined
-  uint32_t a_batch, b_batch;                // 1, or 0 where one matrix serves the whole batch
-  uint32_t through_map;                     // whether c goes out by c's map
-  uint32_t c_wide;                          // whether c is f32
-  uint32_t blocks, work;                    // blocks launched; tiles times parts times matrices
-  GemmGrid grid;                            // its tiles: of one matrix
-  Divisor part;                             // number of parts
+  uint32_t m, n, steps, parts,
+      part_steps;             // steps: of k, in all and in a part, whose number is the cluster's
+  uint32_t parts_down;        // whether c is walked down its columns where parts are joined
+  uint32_t a_batch, b_batch;  // 1, or 0 where one matrix serves the whole batch
+  uint32_t through_map;       // whether c goes out by c's map
+  uint32_t c_wide;            // whether c is f32
+  uint32_t blocks, work;      // blocks launched; tiles times parts times matrices
+  GemmGrid grid;              // its tiles: of one matrix
+  Divisor part;               // number of parts
 };
 
 }  // namespace beeswax::gpu

@@ -49,6 +49,7 @@ BW_FN I maximum(I a, int64_t b) { return a > b ? a : b; }
 }  // namespace beeswax::cpu::BW_ISA
 
 #if BW_WIDE_LANES > 1
+// NOLINTBEGIN(clang-diagnostic-reserved-identifier): the C library's names
 #define BW_WIDE_DECLARE(name) extern "C" beeswax::cpu::BW_ISA::W BW_WIDE_NAME(name)(beeswax::cpu::BW_ISA::W);
 BW_WIDE_DECLARE(exp)
 BW_WIDE_DECLARE(exp2)
@@ -65,6 +66,7 @@ BW_WIDE_DECLARE(sinh)
 BW_WIDE_DECLARE(cosh)
 BW_WIDE_DECLARE(erf)
 BW_WIDE_DECLARE(erfc)
+// NOLINTEND(clang-diagnostic-reserved-identifier)
 #endif
 
 namespace beeswax::cpu::BW_ISA {

@@ -7,6 +7,7 @@
 #include "kernels/gemm.h"
 #include "kernels/mma/wgmma.h"
 
+#if BW_NVIDIA
 namespace beeswax::gpu {
 
 /// Waits for all threads of the cluster that have not ended; what they wrote before is seen after.
@@ -87,3 +88,4 @@ struct TileParts {
 };
 
 }  // namespace beeswax::gpu
+#endif
