@@ -3,6 +3,7 @@
 // once, and many threads.
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <thread>
 
 #include "beeswax/tensor.h"
