@@ -38,8 +38,8 @@ function(bw_gpu_targets output)
   set(${output} ${targets} PARENT_SCOPE)
 endfunction()
 
-# bw_add_gpu_kernels(OUT): OUT gets the path of the packed file. Sources in a folder named like a target are modules of
-# that target alone; those of sm_90 are compiled for sm_90a.
+# bw_add_gpu_kernels(OUT): OUT gets the path of the packed file. Sources in sm_90/ are modules for Hopper alone, compiled
+# for sm_90a: cubins of sm_90, and PTX in the target ptx_90a, which has those of ptx_80 beside them.
 function(bw_add_gpu_kernels output)
   bw_gpu_targets(targets)
   file(GLOB sources CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/src/kernels/*.cc)
@@ -70,28 +70,34 @@ function(bw_add_gpu_kernels output)
       endif()
       list(APPEND objects ${object})
     endforeach()
-    file(GLOB own CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/src/kernels/${target}/*.cc)
+  endforeach()
+  set(beside "")
+  if("ptx_80" IN_LIST targets)
+    set(beside --beside ptx_90a=ptx_80)
+    file(GLOB own CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/src/kernels/sm_90/*.cc)
     foreach(source IN LISTS own)
       get_filename_component(module ${source} NAME_WE)
-      set(object ${folder}/${module}.${target})
-      string(REPLACE "sm_" "ptx_" ptx_target ${target}a)
-      set(ptx ${folder}/${module}.${ptx_target})
+      set(ptx ${folder}/${module}.ptx_90a)
       add_custom_command(OUTPUT ${ptx} BYPRODUCTS ${ptx}.json
-        COMMAND ${compile} --clang ${BW_DEVICE_CLANG} --target ${ptx_target} --source ${source}
+        COMMAND ${compile} --clang ${BW_DEVICE_CLANG} --target ptx_90a --source ${source}
                 --include ${PROJECT_SOURCE_DIR}/src --include ${PROJECT_SOURCE_DIR}/include
                 --depfile ${ptx}.d --out ${ptx}
         DEPENDS ${source} ${tools}/compile.py ${tools}/code_object.py DEPFILE ${ptx}.d
-        COMMENT "Kernel ${module} for ${ptx_target}" VERBATIM)
-      add_custom_command(OUTPUT ${object} BYPRODUCTS ${object}.json
-        COMMAND ${compile} --ptxas ${BW_PTXAS} --target ${target}a --ptx ${ptx} --out ${object}
-        DEPENDS ${ptx} ${tools}/compile.py COMMENT "Kernel ${module} for ${target}a" VERBATIM)
-      list(APPEND own_objects ${object})
+        COMMENT "Kernel ${module} for ptx_90a" VERBATIM)
+      list(APPEND own_objects ${ptx})
+      if("sm_90" IN_LIST targets)
+        set(object ${folder}/${module}.sm_90)
+        add_custom_command(OUTPUT ${object} BYPRODUCTS ${object}.json
+          COMMAND ${compile} --ptxas ${BW_PTXAS} --target sm_90a --ptx ${ptx} --out ${object}
+          DEPENDS ${ptx} ${tools}/compile.py COMMENT "Kernel ${module} for sm_90a" VERBATIM)
+        list(APPEND own_objects ${object})
+      endif()
     endforeach()
-  endforeach()
+  endif()
   set(packed ${folder}/kernels.bwk)
   add_custom_command(OUTPUT ${packed} BYPRODUCTS ${folder}/registers.txt
     COMMAND ${Python3_EXECUTABLE} ${tools}/pack.py --out ${packed} --table ${folder}/registers.txt ${objects}
-            --own ${own_objects}
+            ${beside} --own ${own_objects}
     DEPENDS ${objects} ${own_objects} ${tools}/pack.py COMMENT "Packing GPU kernels" VERBATIM)
   set(${output} ${packed} PARENT_SCOPE)
 endfunction()

@@ -68,8 +68,13 @@ TEST(Bundle, ChoosesTheNearestCode) {
   EXPECT_EQ(name("sm_120"), has("sm_120") ? "sm_120" : "ptx_80");
   if (has("sm_90")) {
     EXPECT_EQ(name("sm_90"), "sm_90");
-    EXPECT_EQ(name("sm_90", 1), "ptx_80");
+    EXPECT_EQ(name("sm_90", 1), "ptx_90a");
   }
+  EXPECT_EQ(name("sm_90", has("sm_90") ? 2 : 1), "ptx_80");
+  EXPECT_TRUE(Bundle::is_for("ptx_90a", "sm_90"));
+  EXPECT_TRUE(Bundle::is_for("sm_90", "sm_90"));
+  EXPECT_FALSE(Bundle::is_for("ptx_80", "sm_80"));
+  EXPECT_FALSE(Bundle::is_for("ptx_90a", "sm_80"));
 }
 
 // A small bundle: two chips that share one module of one byte, the second with a byte of its own.

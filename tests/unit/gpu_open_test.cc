@@ -76,10 +76,10 @@ TEST(GpuOpen, OldDriversAreRefused) {
   };
   // cuDriverGetVersion is 1000 * major + 10 * minor, hipRuntimeGetVersion 10000000 * major + 100000 * minor +
   // patch.
-  EXPECT_EQ(reason(fake_cuda(), DeviceKind::Cuda, 11080), "");
+  EXPECT_EQ(reason(fake_cuda(), DeviceKind::Cuda, 12000), "");
   EXPECT_NE(reason(fake_cuda(), DeviceKind::Cuda, 11040)
-                .find("is too old: it is for CUDA 11.4, and the kernels need 11.8; install NVIDIA's driver "
-                      "520 or newer"),
+                .find("is too old: it is for CUDA 11.4, and the kernels need 12.0; install NVIDIA's driver "
+                      "525 or newer"),
             std::string::npos);
   EXPECT_EQ(reason(fake_hip(), DeviceKind::Rocm, 50013601), "");
   EXPECT_NE(reason(fake_hip(), DeviceKind::Rocm, 40421401)
@@ -110,7 +110,7 @@ TEST(GpuOpen, RefusedCodeGivesWayToPtx) {
         fake::Control& control = fake.control();
         control.refuse_finished = error;
         gpu::Gpu& gpu = gpu::Gpu::of(fake.device());
-        EXPECT_EQ(gpu.target(), "ptx_80");
+        EXPECT_EQ(gpu.target(), target == "sm_90" ? "ptx_90a" : "ptx_80");
         // Products are the ones that have kernels for one target alone.
         const Tensor x = Tensor::zeros({512, 512}, DType::F16, fake.device());
         EXPECT_EQ(x.matmul(x).sum_all().to_dtype(DType::F32).to_vec<float>().size(), 1u);

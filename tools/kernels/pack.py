@@ -11,7 +11,8 @@ The file, little-endian (src/backends/gpu/bundle.h reads it):
   names    zero-terminated; `name` above counts from the start of this part
   modules, each one zstd frame
 A chip that runs another one's code is a target with that one's modules and kernels; its stamps are the bytes of each
-unpacked module that are its own (compile.py makes them). Every target must hold the same kernels, but for modules that are its own: the compiler can lose some without a word.
+unpacked module that are its own (compile.py makes them). Every target must hold the same kernels, but for modules that
+are its own: the compiler can lose some without a word. A target may have another one's modules beside its own.
 """
 import argparse
 import json
@@ -45,22 +46,27 @@ def main():
     parser.add_argument("--table", required=True, help="register table to write")
     parser.add_argument("objects", nargs="*", help="<module>.<target>, each with its .json beside it")
     parser.add_argument("--own", nargs="*", default=[], help="more objects: modules that only their target has")
+    parser.add_argument("--beside", action="append", default=[], metavar="TARGET=OTHER",
+                        help="TARGET has OTHER's modules, too")
     args = parser.parse_args()
     targets = {}
     own = {pathlib.Path(path).name.split(".", 1)[0] for path in args.own}
     for path in map(pathlib.Path, args.objects + args.own):
         module, target = path.name.split(".", 1)
         targets.setdefault(target, []).append((module, path, json.loads(pathlib.Path(f"{path}.json").read_text())))
+    for target, other in (pair.split("=") for pair in args.beside):
+        targets[target] += targets[other]
     names, target_rows, module_rows, kernel_rows, stamp_rows, blobs, table = Names(), [], [], [], [], [], []
-    everything = {}
+    everything, blob_of = {}, {}
     for target in sorted(targets):
         first_module, kernels, raw, packed, seconds = len(module_rows), {}, 0, 0, 0.0
         for number, (module, path, report) in enumerate(sorted(targets[target])):
             data = path.read_bytes() + (b"\0" if target.startswith("ptx") else b"")
-            blob = compress(data)
-            module_rows.append([len(blob), len(data), names.add(module)])
-            blobs.append(blob)
-            raw, packed, seconds = raw + len(data), packed + len(blob), seconds + report["seconds"]
+            if path not in blob_of:
+                blob_of[path] = len(blobs)
+                blobs.append(compress(data))
+                raw, packed, seconds = raw + len(data), packed + len(blobs[-1]), seconds + report["seconds"]
+            module_rows.append([blob_of[path], len(data), names.add(module)])
             for name, kernel in report["kernels"].items():
                 if name in kernels:
                     sys.exit(f"{target}: {name} is in two modules")
@@ -97,9 +103,8 @@ def main():
                                 len(names.data)))
     for name, *numbers in sorted(target_rows):
         out += struct.pack("<16sIIIIII", name.encode(), *numbers)
-    for packed, size, name in module_rows:
-        out += struct.pack("<QIIII", at, packed, size, name, 0)
-        at += packed
+    for blob, size, name in module_rows:
+        out += struct.pack("<QIIII", at + sum(map(len, blobs[:blob])), len(blobs[blob]), size, name, 0)
     for row in kernel_rows:
         out += struct.pack("<IIII", *row)
     for row in stamp_rows:

@@ -245,7 +245,7 @@ std::string error_text(int number) {
 }
 
 constexpr std::string_view kAdvice = "install NVIDIA's driver";
-constexpr int kLeastVersion = 11080;  // takes PTX 7.8
+constexpr int kLeastVersion = 12000;  // takes PTX 8.0
 std::string version_text(int version) { return join_text(version / 1000, ".", version % 1000 / 10); }
 
 gpu::DriverState open(const std::vector<std::string>& names) {
@@ -270,7 +270,7 @@ gpu::DriverState open(const std::vector<std::string>& names) {
   if (api.cuDriverGetVersion(&version) == 0 && version < kLeastVersion) {
     state.reason =
         join_text(library.name(), " is too old: it is for CUDA ", version_text(version),
-                  ", and the kernels need ", version_text(kLeastVersion), "; ", kAdvice, " 520 or newer");
+                  ", and the kernels need ", version_text(kLeastVersion), "; ", kAdvice, " 525 or newer");
     return state;
   }
   static gpu::Driver driver = {

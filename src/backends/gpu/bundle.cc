@@ -107,11 +107,14 @@ std::vector<std::string> Bundle::targets() const {
 }
 
 namespace {
+// Code with what only one architecture has is called so: "ptx_90a".
+bool is_exact(std::string_view name) { return name.ends_with('a'); }
 // "sm_90" and "ptx_80" are major * 10 + minor; -1 for other names.
 int capability(std::string_view name, std::string_view prefix) {
   if (!name.starts_with(prefix)) return -1;
   int value = -1;
-  const std::string_view digits = name.substr(prefix.size());
+  const std::string_view digits =
+      name.substr(prefix.size(), name.size() - prefix.size() - (is_exact(name) ? 1 : 0));
   const auto [stop, error] = std::from_chars(digits.data(), digits.data() + digits.size(), value);
   return error == std::errc() && stop == digits.data() + digits.size() ? value : -1;
 }
@@ -126,13 +129,18 @@ std::optional<size_t> Bundle::target_for(std::string_view arch, int skip) const 
       found.emplace_back(2000, i);
     } else if (const int cubin = capability(name, "sm_"); cubin >= 0) {
       if (device >= 0 && cubin / 10 == device / 10 && cubin <= device) found.emplace_back(1000 + cubin, i);
-    } else if (const int ptx = capability(name, "ptx_"); ptx >= 0 && device >= ptx) {
+    } else if (const int ptx = capability(name, "ptx_");
+               ptx >= 0 && (is_exact(name) ? device == ptx : device >= ptx)) {
       found.emplace_back(ptx, i);
     }
   }
   std::sort(found.begin(), found.end(), std::greater<>());
   if (static_cast<size_t>(skip) >= found.size()) return std::nullopt;
   return found[static_cast<size_t>(skip)].second;
+}
+
+bool Bundle::is_for(std::string_view target, std::string_view arch) {
+  return target == arch || (is_exact(target) && capability(target, "ptx_") == capability(arch, "sm_"));
 }
 
 size_t Bundle::module_count(size_t target) const { return row<Target>(sizeof(Header), target).modules; }

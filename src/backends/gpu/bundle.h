@@ -34,6 +34,9 @@ class Bundle {
   /// refused.
   std::optional<size_t> target_for(std::string_view arch, int skip = 0) const;
   std::string_view target_name(size_t target) const;
+  /// Whether a target has the modules that are an architecture's own: those of "sm_90" are in the targets
+  /// sm_90 and ptx_90a.
+  static bool is_for(std::string_view target, std::string_view arch);
   size_t module_count(size_t target) const;
   std::string_view module_name(size_t target, size_t module) const;
   /// An unpacked module, ready for the driver. Throws Format where its bytes are damaged.

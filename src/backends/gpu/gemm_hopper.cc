@@ -150,7 +150,7 @@ Plan plan_of(Gpu& gpu, const Product& p, size_t layout) {
 }  // namespace
 
 bool hopper_takes(const Gpu& gpu, const Product& p) {
-  if (gpu.target() != kTarget || p.batch.rank > 1 || p.a_type != p.b_type) return false;
+  if (!Bundle::is_for(gpu.target(), kTarget) || p.batch.rank > 1 || p.a_type != p.b_type) return false;
   // What few rows or columns take does not depend on how many they are, so that neither does a row's result.
   const int64_t few = std::min(p.m, p.n), work = std::max(p.m, p.n) * p.k;
   if (p.k == 0 || (few <= kThinRows ? work < kLeastFew : work * few < kLeastWork)) return false;

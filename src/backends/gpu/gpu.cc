@@ -336,7 +336,8 @@ std::vector<std::string> KernelTable::all_names(std::string_view target) {
   std::vector<std::string> out;
   for (const KernelTable* table : tables())
     for (size_t i = 0; i < table->size_; ++i)
-      if (Name name = table->name_(i); !name.kernel.empty() && (*name.target == 0 || name.target == target))
+      if (Name name = table->name_(i);
+          !name.kernel.empty() && (*name.target == 0 || Bundle::is_for(target, name.target)))
         out.push_back(std::move(name.kernel));
   return out;
 }
