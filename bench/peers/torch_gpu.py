@@ -114,19 +114,123 @@ def cases():
         return lambda: nn.max_pool2d(x, 2)
     yield "max_pool2d f32 2x2 64x64x112x112", pool
 
-    def product(dtype, m, n, k):
+    yield from neighbours()
+    yield from products()
+
+
+def neighbours():
+    """neighbours.cc."""
+    f32, f16, bf16 = torch.float32, torch.float16, torch.bfloat16
+    nn = torch.nn.functional
+
+    def one(f, *shape, dtype=f32):
         def make():
-            a, b = normal(m, k, dtype=dtype), normal(n, k, dtype=dtype)
-            return lambda: a @ b.t()
+            x = normal(*shape, dtype=dtype)
+            return lambda: f(x)
+        return make
+
+    def two(f, *shape, dtype=f32):
+        def make():
+            x, y = normal(*shape, dtype=dtype), normal(*shape, dtype=dtype)
+            return lambda: f(x, y)
+        return make
+
+    yield "relu bf16 64M", one(torch.relu, N, dtype=bf16)
+    yield "tanh f32 64M", one(torch.tanh, N)
+    yield "sqrt f16 64M", one(torch.sqrt, N, dtype=f16)
+    yield "neg f64 64M", one(torch.neg, N, dtype=torch.float64)
+    yield "add f16 and number 64M", one(lambda x: x + 1.5, N, dtype=f16)
+    yield "add f16 64M", two(torch.add, N, dtype=f16)
+    yield "lt f32 64M", two(torch.lt, N)
+    yield "add f32 8192x8192 + transposed", two(lambda x, y: x + y.t(), 8192, 8192)
+    yield "mul bf16 8192x8192 by column", two(lambda x, y: x * y[:, :1], 8192, 8192, dtype=bf16)
+    yield "cast f16 bf16 64M", one(lambda x: x.to(bf16), N, dtype=f16)
+    yield "cast u8 f32 64M", one(lambda x: x.to(f32), N, dtype=torch.uint8)
+
+    def where():
+        x, y = normal(N, dtype=f16), normal(N, dtype=f16)
+        c = x > 0
+        return lambda: torch.where(c, x, y)
+    yield "where f16 64M", where
+    yield "copy f32 half of 8192x8192", one(lambda x: x[:, :4096].contiguous(), 8192, 8192)
+    yield "copy f16 heads of 16384x32x128", one(lambda x: x.transpose(1, 2).contiguous(), 4, 4096, 32, 128, dtype=f16)
+    yield "cat f32 4 of 16M", two(lambda x, y: torch.cat([x, y, x, y]), N // 4)
+    yield "cat bf16 2 of 8192x8192 dim 1", two(lambda x, y: torch.cat([x, y], 1), 8192, 8192, dtype=bf16)
+    yield "im2col f16 3x3 8x64x112x112", one(lambda x: nn.unfold(x, 3), 8, 64, 114, 114, dtype=f16)
+
+    def indexed(name, f, shape, dtype, bound, id_shape):
+        def make():
+            x, i = normal(*shape, dtype=dtype), ids(bound, *id_shape)
+            return lambda: f(x, i)
+        return name, make
+    yield indexed("index_select f16 512K rows of 128", lambda x, i: x.index_select(0, i), (1 << 19, 128), f16, 1 << 19,
+                  (1 << 19,))
+    yield indexed("index_select f32 8192x8192 dim 1", lambda x, i: x.index_select(1, i), (8192, 8192), f32, 8192, (8192,))
+    yield indexed("gather f16 16384x2048 dim 0", lambda x, i: x.gather(0, i), (16384, 2048), f16, 16384, (16384, 2048))
+
+    def scatter():
+        x, y, i = normal(16384, 2048), normal(16384, 2048), ids(2048, 16384, 2048)
+        return lambda: x.scatter_add(1, i, y)
+    yield "scatter_add f32 16384x2048 last", scatter
+    yield "sum bf16 16384x4096", one(lambda x: x.sum(-1), 16384, 4096, dtype=bf16)
+    yield "sum f16 16384x4096 dim 0", one(lambda x: x.sum(0), 16384, 4096, dtype=f16)
+    yield "sum f32 64x4096x256 dim 1", one(lambda x: x.sum(1), 64, 4096, 256)
+    yield "sum f32 1024Kx64", one(lambda x: x.sum(-1), 1 << 20, 64)
+    yield "mean f32 all 64M", one(torch.mean, N)
+    yield "max f32 16384x4096", one(lambda x: x.amax(-1), 16384, 4096)
+    yield "argmax f16 16384x4096", one(lambda x: x.argmax(-1), 16384, 4096, dtype=f16)
+    yield "argmax f32 16384x4096 dim 0", one(lambda x: x.argmax(0), 16384, 4096)
+    yield "softmax bf16 16384x4096", one(lambda x: x.softmax(-1), 16384, 4096, dtype=bf16)
+    yield "softmax f32 1024Kx64", one(lambda x: x.softmax(-1), 1 << 20, 64)
+    yield "log_softmax f32 2048x32000", one(lambda x: x.log_softmax(-1), 2048, 32000)
+
+    def rms():
+        x, w = normal(65536, 1024, dtype=bf16), normal(1024, dtype=bf16)
+        return lambda: nn.rms_norm(x, (1024,), w, 1e-5)
+    yield "rmsnorm bf16 65536x1024", rms
+
+    def layer():
+        x, w, b = normal(16384, 4096, dtype=f16), normal(4096, dtype=f16), normal(4096, dtype=f16)
+        return lambda: nn.layer_norm(x, (4096,), w, b, 1e-5)
+    yield "layernorm f16 16384x4096", layer
+    yield "cumsum f16 16384x4096", one(lambda x: x.cumsum(1), 16384, 4096, dtype=f16)
+    yield "cumsum f32 16384x4096 dim 0", one(lambda x: x.cumsum(0), 16384, 4096)
+    yield "argsort f32 one row of 16M", one(lambda x: x.argsort(stable=True), N // 4)
+    yield "argsort bf16 16384x1024", one(lambda x: x.argsort(dim=-1, stable=True), 16384, 1024, dtype=bf16)
+    yield "avg_pool2d f16 2x2 64x64x112x112", one(lambda x: nn.avg_pool2d(x, 2), 64, 64, 112, 112, dtype=f16)
+    yield ("upsample_nearest2d f32 64x64x56x56 by 2",
+           one(lambda x: nn.interpolate(x, scale_factor=2, mode="nearest"), 64, 64, 56, 56))
+    yield "zeros f32 64M", lambda: lambda: torch.zeros(N, device=DEVICE)
+    yield "randn f32 64M", lambda: lambda: torch.randn(N, device=DEVICE)
+
+
+def products():
+    """products.cc: weights as layers have them, [n, k]."""
+    f32, f16, bf16 = torch.float32, torch.float16, torch.bfloat16
+
+    def product(dtype, m, n, k, first=False, plain=False, batch=()):
+        def make():
+            a = normal(*batch, k, m, dtype=dtype).mT if first else normal(*batch, m, k, dtype=dtype)
+            b = normal(*batch, k, n, dtype=dtype) if first or plain else normal(*batch, n, k, dtype=dtype).mT
+            return lambda: a @ b
         return make
     for name, dtype in (("f16", f16), ("bf16", bf16), ("f32", f32)):
         for n in (4096, 8192):
             yield f"matmul {name} {n}x{n}x{n}", product(dtype, n, n, n)
         for m in (1, 8, 64, 512):
             yield f"matmul {name} {m}x14336x4096", product(dtype, m, 14336, 4096)
-    shapes = [(m, n, k) for n, k in ((4096, 4096), (4096, 14336), (1024, 4096)) for m in (1, 8, 16, 64, 512, 4096)]
-    for m, n, k in shapes + [(4096, 14336, 4096), (512, 4097, 4096), (512, 4096, 4100)]:
+    layers = ((4096, 4096), (4096, 14336), (1024, 4096), (14336, 4096), (128256, 4096), (12288, 4096), (4096, 12288),
+              (151936, 4096), (2048, 1024), (1024, 2048), (1024, 1024), (3072, 1024), (1024, 3072))
+    had = {(4096, 4096, 4096), (1, 14336, 4096), (8, 14336, 4096), (64, 14336, 4096), (512, 14336, 4096)}
+    shapes = [(m, n, k) for n, k in layers for m in (1, 8, 16, 64, 128, 256, 512, 4096) if (m, n, k) not in had]
+    for m, n, k in shapes + [(512, 4097, 4096), (512, 4096, 4100)]:
         yield f"matmul bf16 {m}x{n}x{k}", product(bf16, m, n, k)
+    for m, n, k, plain in ((1, 4096, 128, False), (512, 512, 128, False), (512, 128, 512, True), (4096, 4096, 128, False),
+                           (4096, 128, 4096, True)):
+        yield f"matmul bf16 32 of {m}x{n}x{k}{' plain' if plain else ''}", product(bf16, m, n, k, plain=plain, batch=(32,))
+    for m in (64, 512, 4096):
+        yield f"matmul bf16 {m}x4096x4096 plain", product(bf16, m, 4096, 4096, plain=True)
+        yield f"matmul bf16 {m}x4096x4096 first transposed", product(bf16, m, 4096, 4096, first=True)
 
 
 def time_calls(body, times):

@@ -40,6 +40,30 @@ BW_DEVICE Compute<S> widen(S x) {
     return static_cast<Compute<S>>(x);
   }
 }
+/// Whether larger_pairs compares two elements in one word as they are.
+template <class S>
+inline constexpr bool kPairsCompare = __is_same(S, f16);
+#if BW_NVIDIA
+template <>
+inline constexpr bool kPairsCompare<bf16> = true;
+#endif
+/// The larger of each of two elements; a number, where the other is NaN.
+template <class S>
+BW_DEVICE uint32_t larger_pairs(uint32_t a, uint32_t b) {
+  static_assert(kPairsCompare<S>);
+#if BW_NVIDIA
+  uint32_t out;
+  if constexpr (__is_same(S, f16)) {
+    __asm__("max.f16x2 %0, %1, %2;" : "=r"(out) : "r"(a), "r"(b));
+  } else {
+    __asm__("max.bf16x2 %0, %1, %2;" : "=r"(out) : "r"(a), "r"(b));
+  }
+  return out;
+#else
+  using Halves = _Float16 __attribute__((ext_vector_type(2)));
+  return bit_cast<uint32_t>(__builtin_elementwise_max(bit_cast<Halves>(a), bit_cast<Halves>(b)));
+#endif
+}
 /// A number rounded once to an element, likewise.
 template <class S>
 BW_DEVICE S narrow(Compute<S> x) {

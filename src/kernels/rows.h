@@ -101,9 +101,32 @@ struct RegisterRow {
       return m::from_bits<A>(m::bits(x) ^ (m::bits(earlier) & static_cast<m::Bits<A>>(args.zero)));
     }
   }
-  /// The row's f(element) joined; all threads of the row get it.
-  /// `partials` is of kGroups elements and of no other join. Where f is light, whole stripes are worth a loop
-  /// of their own.
+  /// The row's largest element, NaN aside; all threads of the row get it. `partials` as for join.
+  BW_DEVICE_MEMBER A largest(A* partials) const {
+    // Elements that stand in for missing ones are others of the row, and count twice without harm.
+    A lanes[kOwn];
+    if constexpr (kPairsCompare<S>) {
+      Own top = v[0];
+      each([&](uint32_t s, uint32_t) __attribute__((always_inline)) {
+        if (s == 0) return;
+#pragma unroll
+        for (uint32_t w = 0; w < kOwn / 2; ++w) top.words[w] = larger_pairs<S>(top.words[w], v[s].words[w]);
+      });
+      const auto elements = top.elements();
+#pragma unroll
+      for (uint32_t j = 0; j < kOwn; ++j) lanes[j] = widen(elements.v[j]);
+    } else {
+      each([&](uint32_t s, uint32_t) __attribute__((always_inline)) {
+        const auto in = v[s].renewed();
+#pragma unroll
+        for (uint32_t j = 0; j < kOwn; ++j)
+          lanes[j] = s == 0 ? widen(in.v[j]) : Largest::combine(lanes[j], after(widen(in.v[j]), lanes[j]));
+      });
+    }
+    return join_lanes<Largest>(lanes, partials);
+  }
+  /// The row's f(element) joined; all threads of the row get it. `partials` is of kGroups elements and of no
+  /// other join. Where f is light, whole stripes are worth a loop of their own.
   template <class Joint, bool light, class F>
   BW_DEVICE_MEMBER A join(A* partials, F f) const {
     A lanes[kOwn];
@@ -111,19 +134,24 @@ struct RegisterRow {
     for (A& lane : lanes) lane = Joint::template none<A>();
     each([&](uint32_t s, uint32_t i) __attribute__((always_inline)) {
       const auto in = v[s].renewed();
-      if (light && i + kOwn <= count) {
+      if ((light || kPacksOnly) && i + kOwn <= count) {
 #pragma unroll
         for (uint32_t j = 0; j < kOwn; ++j)
           lanes[j] = Joint::combine(lanes[j], f(after(widen(in.v[j]), lanes[j])));
         return;
       }
+      if (kPacksOnly) return;
 #pragma unroll
       for (uint32_t j = 0; j < kOwn; ++j) {
         const A value = f(after(widen(in.v[j]), lanes[j]));
-        const bool exists = kPacksOnly ? i < count : i + j < count;
-        lanes[j] = Joint::combine(lanes[j], exists ? value : Joint::template none<A>());
+        lanes[j] = Joint::combine(lanes[j], i + j < count ? value : Joint::template none<A>());
       }
     });
+    return join_lanes<Joint>(lanes, partials);
+  }
+  /// What threads have found, joined.
+  template <class Joint>
+  BW_DEVICE_MEMBER A join_lanes(A (&lanes)[kOwn], A* partials) const {
     const A all = join_packed<Joint>(lanes, kPacksOnly ? kThreads : width);  // long rows have whole chunks
     if (chunks == 1) return all;
     if (t == 0) partials[(slot << args.groups_log2) + member] = all;

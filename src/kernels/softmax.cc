@@ -29,8 +29,7 @@ BW_DEVICE void softmax_rows(const RowsArgs& args,
   using A = Compute<S>;
   RegisterRow<S, threads> rows(args);
   const bool log = (args.flags & kRowsSecond) != 0;
-  const A top =
-      rows.template join<Largest, true>(partials[0], [](A x) __attribute__((always_inline)) { return x; });
+  const A top = rows.largest(partials[0]);
   const A sum = rows.template join<Add, false>(
       partials[1], [top](A x) __attribute__((always_inline)) { return softmax_term<S>(x - top); });
   const A scale = softmax_scale(sum, args.flags);
