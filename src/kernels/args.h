@@ -100,12 +100,14 @@ struct WhereStridedArgs {
   Walk<3> walk;
 };
 
-/// Copies or fills with strides on both sides; `value` is the element to fill with.
+/// Copies or fills with strides on both sides; `value` is the element to fill with, and `step` the stride of
+/// x where packs are collected.
 struct CopyArgs {
   const void* x;
   void* y;
   uint32_t count;
   uint64_t value;
+  int64_t step;
   Walk<2> walk;  // x, y
 };
 /// y[j][i] = x[i][j] for matrices in a batch: x's axis `columns` is dense, y's axis `rows` is.

@@ -88,6 +88,31 @@ struct alignas(sizeof(S) * n < 16 ? sizeof(S) * n : 16) Pack {
   S v[n];
 };
 
+/// n elements as words, where compilers would give each narrow element a register of its own.
+template <class S, int n>
+struct alignas(alignof(Pack<S, n>)) Packed {
+  static_assert(sizeof(Pack<S, n>) % 4 == 0);
+  uint32_t words[sizeof(Pack<S, n>) / 4];
+
+  BW_DEVICE_MEMBER Pack<S, n> elements() const {
+    Pack<S, n> out;
+    __builtin_memcpy(&out, words, sizeof(out));
+    return out;
+  }
+  /// From here on compilers know nothing of the bits.
+  BW_DEVICE_MEMBER void hide() {
+#pragma unroll
+    for (uint32_t& word : words) BW_HIDE_WORD(word);
+  }
+  /// The elements, of which compilers know nothing: what was made of them before is made again rather than
+  /// kept in registers.
+  BW_DEVICE_MEMBER Pack<S, n> renewed() const {
+    Packed hidden = *this;
+    hidden.hide();
+    return hidden.elements();
+  }
+};
+
 template <class T>
 BW_DEVICE T from_bytes(uint64_t bytes) {
   T value;

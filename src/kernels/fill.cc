@@ -6,11 +6,24 @@
 
 namespace beeswax::gpu {
 
+using Words = uint32_t __attribute__((ext_vector_type(4)));  // 16 bytes, which compilers move as one
+
+/// The element to fill with; of 16 bytes, both halves.
+template <class S>
+BW_DEVICE S fill_value(const CopyArgs& args) {
+  if constexpr (sizeof(S) == sizeof(Words)) {
+    const auto low = static_cast<uint32_t>(args.value), high = static_cast<uint32_t>(args.value >> 32);
+    return S{low, high, low, high};
+  } else {
+    return from_bytes<S>(args.value);
+  }
+}
+
 template <class S, bool fill>
 BW_DEVICE void move(const CopyArgs& args) {
   const S* x = static_cast<const S*>(args.x);
   S* y = static_cast<S*>(args.y);
-  const S value = from_bytes<S>(args.value);
+  const S value = fill_value<S>(args);
   uint32_t i = block() * (kMapThreads * kStridedElements) + thread();
 #pragma unroll
   for (int j = 0; j < kStridedElements; ++j, i += kMapThreads) {
@@ -21,22 +34,38 @@ BW_DEVICE void move(const CopyArgs& args) {
   }
 }
 
+/// Copies to neighbours from elements that are args.step apart: the walk counts packs.
 template <class S>
-BW_DEVICE S fill_value(uint32_t, S value) {
-  return value;
+BW_DEVICE void collect(const CopyArgs& args) {
+  constexpr int n = packed_elements(sizeof(S));
+  const S* x = static_cast<const S*>(args.x);
+  S* y = static_cast<S*>(args.y);
+  uint32_t i = block() * (kMapThreads * kPackedPacks) + thread();
+#pragma unroll
+  for (int u = 0; u < kPackedPacks; ++u, i += kMapThreads) {
+    if (i >= args.count) return;
+    int64_t offset[2];
+    offsets_at(args.walk, i, offset);
+    Pack<S, n> out;
+#pragma unroll
+    for (int j = 0; j < n; ++j) out.v[j] = x[offset[0] + j * args.step];
+    *reinterpret_cast<Pack<S, n>*>(y + offset[1]) = out;
+  }
 }
 
-#define BW_MOVE(S, bytes)                                                                \
-  BW_KERNEL(kMapThreads) copy_##bytes##_strided(CopyArgs args) { move<S, false>(args); } \
-  BW_KERNEL(kMapThreads) fill_##bytes##_strided(CopyArgs args) { move<S, true>(args); }  \
-  BW_KERNEL(kMapThreads) fill_##bytes(CopyArgs args) {                                   \
-    map_dense(static_cast<S*>(args.y), args.count, fill_value<S>,                        \
-              MemoryOrValue<S>{nullptr, from_bytes<S>(args.value)});                     \
-  }
+#define BW_MOVE(S, bytes)                                                      \
+  BW_KERNEL(kMapThreads) copy_##bytes(CopyArgs args) { move<S, false>(args); } \
+  BW_KERNEL(kMapThreads) fill_##bytes(CopyArgs args) { move<S, true>(args); }
 BW_MOVE(uint8_t, 1)
 BW_MOVE(uint16_t, 2)
 BW_MOVE(uint32_t, 4)
 BW_MOVE(uint64_t, 8)
+BW_MOVE(Words, 16)
+#define BW_COLLECT(S, bytes) \
+  BW_KERNEL(kMapThreads) collect_##bytes(CopyArgs args) { collect<S>(args); }
+BW_COLLECT(uint8_t, 1)
+BW_COLLECT(uint16_t, 2)
+BW_COLLECT(uint32_t, 4)
 
 /// One tile of a matrix, turned through shared memory so that reads and writes are both of whole lines. The
 /// pitch of kTile + 1 keeps the columns of a tile in different banks.

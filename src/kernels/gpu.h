@@ -146,7 +146,13 @@ BW_DEVICE uint16_t bf16_bits(float value) {
 }
 #endif
 
-/// The larger of two floats, NaN where one of them is; of two zeros either.
+/// The larger of two floats, NaN where one of them is; of two zeros either, or, where kMaximumInOne, +0
+/// before -0.
+#if BW_AMD
+inline constexpr bool kMaximumInOne = false;
+#else
+inline constexpr bool kMaximumInOne = true;  // max.NaN is IEEE 754-2019's maximum
+#endif
 BW_DEVICE float larger_or_nan(float a, float b) {
 #if BW_AMD
   return (a > b) | (a != a) ? a : b;

@@ -46,6 +46,7 @@ struct UpsampleArgs {
   uint32_t count;
   const UpsamplePlace* rows;
   const UpsamplePlace* columns;
+  uint32_t packed;  // nearest: threads make packs of neighbours in a row
   Planes from;
   PlaneOutputs outputs;
 };

@@ -54,15 +54,18 @@ struct MemoryOrValue {
   BW_DEVICE_MEMBER S at(int64_t i) const { return x != nullptr ? x[i] : value; }
 };
 
-/// y[i] = f(i, x[i]...) for i < count. `heavy`: f is long, so one pack at a time is work enough, and more
-/// would not fit the registers.
-template <bool heavy = false, class Y, class F, class... X>
+/// How long the function of a dense kernel is. Of the long ones, one pack at a time is work enough; Fills:
+/// more would not fit the registers.
+enum class Length { Short, Long, Fills };
+
+/// y[i] = f(i, x[i]...) for i < count.
+template <Length length = Length::Short, class Y, class F, class... X>
 BW_DEVICE void map_dense(Y* y, uint32_t count, F f, X... x) {
   constexpr int kNarrow =
       least(static_cast<int>(sizeof(Y)), static_cast<int>(sizeof(typename X::Element))...);
   constexpr int kWide = most(static_cast<int>(sizeof(Y)), static_cast<int>(sizeof(typename X::Element))...);
   constexpr int n = map_elements(kNarrow, kWide, static_cast<int>(sizeof(Y)));
-  constexpr int kUnroll = map_unroll(kNarrow, kWide, static_cast<int>(sizeof(Y)));
+  constexpr int kUnroll = map_unroll(kNarrow, kWide, static_cast<int>(sizeof(Y)), length == Length::Long);
   constexpr uint32_t kStep = kMapThreads * n;
   uint32_t i = block() * (kStep * kUnroll) + thread() * n;
   if ((aligned16(y) && ... && x.is_aligned())) {
@@ -79,7 +82,7 @@ BW_DEVICE void map_dense(Y* y, uint32_t count, F f, X... x) {
       }
       i += kStep;
     };
-    if constexpr (heavy) {
+    if constexpr (length != Length::Short) {
 #pragma unroll 1
       for (int u = 0; u < kUnroll; ++u) one();
     } else {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// norm_<dtype>: RMS and layer norms of rows in registers, norm_wide_<dtype> of longer ones;
-// norm_apply_<dtype> for rows beyond.
+// norm_<dtype>: RMS and layer norms of rows in registers, norm_short_<dtype> and norm_wide_<dtype> of shorter
+// and longer ones; norm_apply_<dtype> for rows beyond.
 #include "kernels/rows.h"
 
 namespace beeswax::gpu {
@@ -24,21 +24,23 @@ BW_DEVICE void norm_store(const Rows& rows, const RowsArgs& args, A squares, typ
         rows.load(weight, i, w);
         if (bias != nullptr) rows.load(bias + (weight - static_cast<const S*>(args.weight)), i, b);
       },
-      [&](A x, uint32_t j) __attribute__((always_inline)) {
+      [&](A x, uint32_t i) __attribute__((always_inline)) {
+        const uint32_t j = i % Rows::kOwn;
         return finish(centered(x) * scale * widen(w.elements().v[j]), j);
       });
 }
 
-template <class S, int threads>
-BW_DEVICE void norm_rows(const RowsArgs& args, Compute<S> (&partials)[2][RegisterRow<S, threads>::kGroups]) {
-  using A = Compute<S>;
-  RegisterRow<S, threads> rows(args);
+template <class Rows>
+BW_DEVICE void norm_rows(const RowsArgs& args, typename Rows::A (&partials)[2][Rows::kGroups]) {
+  using S = typename Rows::Element;
+  using A = typename Rows::A;
+  Rows rows(args);
   const bool layer = (args.flags & kRowsSecond) != 0;
-  typename RegisterRow<S, threads>::Own b;
+  typename Rows::Own b;
   // The usual norm on its own; more threads have no registers for it.
-  if (threads <= kRowThreads && !layer && args.bias == nullptr) {
-    const A squares =
-        rows.template join<Add, true>(partials[1], [](A x) __attribute__((always_inline)) { return x * x; });
+  if (Rows::kBlock <= kRowThreads && !layer && args.bias == nullptr) {
+    const A squares = rows.template join<Add, true>(
+        partials[1], [](A x, uint32_t) __attribute__((always_inline)) { return x * x; });
     norm_store<S>(
         rows, args, squares, b, [](A x) __attribute__((always_inline)) { return x; },
         [](A y, uint32_t) __attribute__((always_inline)) { return y; });
@@ -46,13 +48,15 @@ BW_DEVICE void norm_rows(const RowsArgs& args, Compute<S> (&partials)[2][Registe
   }
   A mean = A(0);
   if (layer)
-    mean = rows.template join<Add, false>(partials[0], [](A x) __attribute__((always_inline)) { return x; }) /
-           static_cast<A>(args.n);
+    mean = rows.template join<Add, false>(partials[0], [](A x, uint32_t) __attribute__((always_inline)) {
+      return x;
+    }) / static_cast<A>(args.n);
   const auto centered = [=](A x) __attribute__((always_inline)) { return layer ? x - mean : x; };
-  const A squares = rows.template join<Add, false>(partials[1], [&](A x) __attribute__((always_inline)) {
-    const A distance = centered(x);
-    return distance * distance;
-  });
+  const A squares =
+      rows.template join<Add, false>(partials[1], [&](A x, uint32_t) __attribute__((always_inline)) {
+        const A distance = centered(x);
+        return distance * distance;
+      });
   norm_store<S>(rows, args, squares, b, centered, [&](A y, uint32_t j) __attribute__((always_inline)) {
     return args.bias != nullptr ? y + widen(b.elements().v[j]) : y;
   });
@@ -69,26 +73,27 @@ BW_DEVICE void norm_apply(const RowsApplyArgs& args) {
   });
 }
 
-constexpr int norm_blocks(int threads, int bytes) {
-  return threads > kRowThreads ? 1 : blocks_side_by_side(bytes);
+template <class Rows>
+constexpr int norm_blocks() {
+  return Rows::kBlock > kRowThreads ? 1 : blocks_side_by_side(sizeof(typename Rows::Element));
 }
-#define BW_NORM_IN(infix, threads, S, name)                                    \
-  BW_KERNEL_SIDE_BY_SIDE(threads, norm_blocks(threads, sizeof(S)))             \
-  norm_##infix##name(RowsArgs args) {                                          \
-    BW_SHARED static Compute<S> partials[2][RegisterRow<S, threads>::kGroups]; \
-    norm_rows<S, threads>(args, partials);                                     \
+#define BW_NORM_IN(infix, Rows, name)                                                           \
+  BW_KERNEL_SIDE_BY_SIDE(Rows::kBlock, norm_blocks<Rows>()) norm_##infix##name(RowsArgs args) { \
+    BW_SHARED static Rows::A partials[2][Rows::kGroups];                                        \
+    norm_rows<Rows>(args, partials);                                                            \
   }
-#define BW_NORM(S, name)             \
-  BW_NORM_IN(, kRowThreads, S, name) \
+#define BW_NORM(S, name)                \
+  BW_NORM_IN(, UsualRow<S>, name)       \
+  BW_NORM_IN(short_, ShortRow<S>, name) \
   BW_KERNEL(kMapThreads) norm_apply_##name(RowsApplyArgs args) { norm_apply<S>(args); }
 BW_NORM(float, f32)
 BW_NORM(double, f64)
 BW_NORM(f16, f16)
 BW_NORM(bf16, bf16)
 BW_NORM(f8e4m3, f8e4m3)
-BW_NORM_IN(wide_, wide_row_threads(sizeof(float)), float, f32)
-BW_NORM_IN(wide_, wide_row_threads(sizeof(f16)), f16, f16)
-BW_NORM_IN(wide_, wide_row_threads(sizeof(bf16)), bf16, bf16)
-BW_NORM_IN(wide_, wide_row_threads(sizeof(f8e4m3)), f8e4m3, f8e4m3)
+BW_NORM_IN(wide_, WideRow<float>, f32)
+BW_NORM_IN(wide_, WideRow<f16>, f16)
+BW_NORM_IN(wide_, WideRow<bf16>, bf16)
+BW_NORM_IN(wide_, WideRow<f8e4m3>, f8e4m3)
 
 }  // namespace beeswax::gpu

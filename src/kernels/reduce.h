@@ -29,7 +29,11 @@ enum ReduceRow : int {
     }                                                                           \
     template <class A>                                                          \
     BW_DEVICE_MEMBER static A combine(A a, A b) {                               \
-      return static_cast<A>(combine_);                                          \
+      if constexpr (kMaximumInOne && kLargest && __is_same(A, float)) {         \
+        return larger_or_nan(a, b);                                             \
+      } else {                                                                  \
+        return static_cast<A>(combine_);                                        \
+      }                                                                         \
     }                                                                           \
     template <class A>                                                          \
     BW_DEVICE_MEMBER static A none() {                                          \
@@ -199,34 +203,37 @@ BW_DEVICE void reduce_leaf(const S* x, const ReduceColumnsArgs& args, uint32_t f
 #pragma unroll
   for (uint32_t u = 0; u < kParts; ++u)
     for (uint32_t k = 0; k < own; ++k) sums[u][k] = Row::template none<A>();
-  const auto load = [&](uint32_t i) __attribute__((always_inline)) {
-    const S* from = x + offset_in_row(args.reduced, first, i);
-    Pack<S, own> in;
-    if ((args.flags & kReducePacks) != 0) {
-      in = *reinterpret_cast<const Pack<S, own>*>(from);
-    } else {
-#pragma unroll
-      for (uint32_t k = 0; k < own; ++k) in.v[k] = from[k < some ? k * step : 0];
-    }
-    return in;
-  };
-  const auto take = [&](const Pack<S, own>& in, uint32_t u) __attribute__((always_inline)) {
+  using Own = Packed<S, static_cast<int>(own)>;
+  const bool packs = (args.flags & kReducePacks) != 0;
+  const auto take = [&](const Own& in, uint32_t u) __attribute__((always_inline)) {
+    const auto elements = in.elements();
 #pragma unroll
     for (uint32_t k = 0; k < own; ++k)
-      sums[u][k] = Row::combine(sums[u][k], reduce_value<Row, S>(in.v[k], centers[k], args.flags));
+      sums[u][k] = Row::combine(sums[u][k], reduce_value<Row, S>(elements.v[k], centers[k], args.flags));
   };
   uint32_t i = b;
-  if (!Row::kHeavy) {
-    // All loads before what is made of them.
+  // All loads before what is made of them; what f8e4m3 takes to be widened leaves no registers for it.
+  constexpr bool kRushes = !Row::kHeavy && !__is_same(S, f8e4m3);
+  if (kRushes && args.reduced.rank == 1 && packs) {
+    const int64_t stride = args.reduced.strides[0];
+    const S* from = x + (first + b) * stride;
 #pragma unroll 1
-    for (; i + (kParts - 1) * kParts < count; i += kLanes) {
-      Pack<S, own> in[kParts];
+    for (; i + (kParts - 1) * kParts < count; i += kLanes, from += kLanes * stride) {
+      Own in[kParts];
 #pragma unroll
-      for (uint32_t u = 0; u < kParts; ++u) in[u] = load(i + u * kParts);
+      for (uint32_t u = 0; u < kParts; ++u) in[u] = *reinterpret_cast<const Own*>(from + u * kParts * stride);
 #pragma unroll
       for (uint32_t u = 0; u < kParts; ++u) take(in[u], u);
     }
   }
+  const auto load = [&](uint32_t at) __attribute__((always_inline)) {
+    const S* from = x + offset_in_row(args.reduced, first, at);
+    if (packs) return *reinterpret_cast<const Own*>(from);
+    Pack<S, static_cast<int>(own)> in;
+#pragma unroll
+    for (uint32_t k = 0; k < own; ++k) in.v[k] = from[k < some ? k * step : 0];
+    return bit_cast<Own>(in);
+  };
 #pragma unroll 1
   for (; i < count; i += kLanes) {
 #pragma unroll

@@ -105,6 +105,9 @@ struct ArgJoinArgs {
 // thread has as many neighbouring lanes as 16 bytes hold; of bytes fewer than that.
 constexpr uint32_t row_lanes(int element_bytes) { return element_bytes < 4 ? 8 : 4; }
 inline constexpr int kRowThreads = 256;
+/// Rows of up to kShortStripes times kLanes elements have a kernel with few registers, so that many fit a
+/// multiprocessor at once.
+inline constexpr uint32_t kShortStripes = 2;
 /// For longer rows of elements that are computed in 4 bytes.
 constexpr int wide_row_threads(int element_bytes) { return element_bytes < 4 ? 512 : 1024; }
 constexpr uint32_t most_in_row(int threads, int element_bytes) {

@@ -9,35 +9,14 @@
 
 namespace beeswax::gpu {
 
-/// n elements as words, where compilers would give each narrow element a register of its own.
-template <class S, int n>
-struct alignas(alignof(Pack<S, n>)) Packed {
-  static_assert(sizeof(Pack<S, n>) % 4 == 0);
-  uint32_t words[sizeof(Pack<S, n>) / 4];
-
-  BW_DEVICE_MEMBER Pack<S, n> elements() const {
-    Pack<S, n> out;
-    __builtin_memcpy(&out, words, sizeof(out));
-    return out;
-  }
-  /// From here on compilers know nothing of the bits.
-  BW_DEVICE_MEMBER void hide() {
-#pragma unroll
-    for (uint32_t& word : words) BW_HIDE_WORD(word);
-  }
-  /// The elements, of which compilers know nothing: what was made of them before is made again rather than
-  /// kept in registers.
-  BW_DEVICE_MEMBER Pack<S, n> renewed() const {
-    Packed hidden = *this;
-    hidden.hide();
-    return hidden.elements();
-  }
-};
-
-template <class S, int threads>
+/// `stripes` of kLanes elements are enough for a row, or a chunk of one.
+template <class S, int threads, uint32_t stripes = kChunk / kLanes>
 struct RegisterRow {
+  using Element = S;
   using A = Compute<S>;
-  static constexpr uint32_t kStripes = kChunk / kLanes;
+  static constexpr int kBlock = threads;
+  static constexpr uint32_t kStripes = stripes;
+  static constexpr bool kOneChunk = stripes * kLanes < kChunk;
   static constexpr uint32_t kOwn = row_lanes(sizeof(S));
   static constexpr uint32_t kThreads = kLanes / kOwn;
   static constexpr uint32_t kGroups = static_cast<uint32_t>(threads) / kThreads;
@@ -55,10 +34,10 @@ struct RegisterRow {
     width = 1u << args.width_log2;
     t = thread() & (width - 1);
     const uint32_t group = thread() >> args.width_log2;
-    slot = group >> args.groups_log2;
-    member = group & ((1u << args.groups_log2) - 1);
+    slot = kOneChunk ? group : group >> args.groups_log2;
+    member = kOneChunk ? 0 : group & ((1u << args.groups_log2) - 1);
     row = block() * (static_cast<uint32_t>(threads) >> (args.width_log2 + args.groups_log2)) + slot;
-    chunks = (args.n + kChunk - 1) / kChunk;
+    chunks = kOneChunk ? 1 : (args.n + kChunk - 1) / kChunk;
     begin = member * kChunk;
     count = row >= args.rows || begin >= args.n ? 0 : args.n - begin < kChunk ? args.n - begin : kChunk;
     most = args.n < kChunk ? args.n : kChunk;
@@ -125,8 +104,8 @@ struct RegisterRow {
     }
     return join_lanes<Largest>(lanes, partials);
   }
-  /// The row's f(element) joined; all threads of the row get it. `partials` is of kGroups elements and of no
-  /// other join. Where f is light, whole stripes are worth a loop of their own.
+  /// The row's f(element, number among this thread's) joined; all threads of the row get it. `partials` is of
+  /// kGroups elements and of no other join. Where f is light, whole stripes are worth a loop of their own.
   template <class Joint, bool light, class F>
   BW_DEVICE_MEMBER A join(A* partials, F f) const {
     A lanes[kOwn];
@@ -137,13 +116,13 @@ struct RegisterRow {
       if ((light || kPacksOnly) && i + kOwn <= count) {
 #pragma unroll
         for (uint32_t j = 0; j < kOwn; ++j)
-          lanes[j] = Joint::combine(lanes[j], f(after(widen(in.v[j]), lanes[j])));
+          lanes[j] = Joint::combine(lanes[j], f(after(widen(in.v[j]), lanes[j]), s * kOwn + j));
         return;
       }
       if (kPacksOnly) return;
 #pragma unroll
       for (uint32_t j = 0; j < kOwn; ++j) {
-        const A value = f(after(widen(in.v[j]), lanes[j]));
+        const A value = f(after(widen(in.v[j]), lanes[j]), s * kOwn + j);
         lanes[j] = Joint::combine(lanes[j], i + j < count ? value : Joint::template none<A>());
       }
     });
@@ -158,7 +137,8 @@ struct RegisterRow {
     barrier();
     return join_partials<Joint, kOwn>(partials + (slot << args.groups_log2), chunks, t);
   }
-  /// y = f(element, j) of each; begin_stripe(i) comes before the kOwn elements from i on.
+  /// y = f(element, its number among this thread's) of each; begin_stripe(i) comes before the kOwn elements
+  /// from i on.
   template <class Begin, class F>
   BW_DEVICE_MEMBER void store(Begin begin_stripe, F f) const {
     S* y = static_cast<S*>(args.y) + (static_cast<int64_t>(row) * args.n + begin);
@@ -169,7 +149,7 @@ struct RegisterRow {
       Pack<S, static_cast<int>(kOwn)> out;
 #pragma unroll
       for (uint32_t j = 0; j < kOwn; ++j) {
-        last[j] = f(after(widen(in.v[j]), last[j]), j);
+        last[j] = f(after(widen(in.v[j]), last[j]), s * kOwn + j);
         out.v[j] = narrow<S>(last[j]);
       }
       if (packs()) {
@@ -199,5 +179,12 @@ BW_DEVICE void apply_rows(const RowsApplyArgs& args, F f) {
   for (int j = 0; j < kStridedElements; ++j, i += kMapThreads)
     if (i < args.n) y[i] = narrow<S>(f(widen(x[i]), row, i));
 }
+
+template <class S>
+using UsualRow = RegisterRow<S, kRowThreads>;
+template <class S>
+using ShortRow = RegisterRow<S, kRowThreads, kShortStripes>;
+template <class S>
+using WideRow = RegisterRow<S, wide_row_threads(sizeof(S))>;
 
 }  // namespace beeswax::gpu

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// softmax_<dtype> and its logarithm: rows in registers, softmax_wide_<dtype> for longer ones;
+// softmax_<dtype> and its logarithm: rows in registers, softmax_short_<dtype> and softmax_wide_<dtype> for
+// shorter and longer ones;
 // softmax_sum_<dtype> and softmax_apply_<dtype> for rows beyond.
 #include "kernels/reduce.h"
 #include "kernels/rows.h"
@@ -23,20 +24,28 @@ BW_DEVICE A softmax_scale(A sum, uint32_t flags) {
   return A(1) / sum;
 }
 
-template <class S, int threads>
-BW_DEVICE void softmax_rows(const RowsArgs& args,
-                            Compute<S> (&partials)[2][RegisterRow<S, threads>::kGroups]) {
-  using A = Compute<S>;
-  RegisterRow<S, threads> rows(args);
+template <class Rows>
+BW_DEVICE void softmax_rows(const RowsArgs& args, typename Rows::A (&partials)[2][Rows::kGroups]) {
+  using S = typename Rows::Element;
+  using A = typename Rows::A;
+  Rows rows(args);
   const bool log = (args.flags & kRowsSecond) != 0;
   const A top = rows.largest(partials[0]);
-  const A sum = rows.template join<Add, false>(
-      partials[1], [top](A x) __attribute__((always_inline)) { return softmax_term<S>(x - top); });
+  // Terms of long rows are made twice: keeping them takes registers, of which there are just enough for 1024
+  // threads.
+  constexpr bool kKeeps = Rows::kOneChunk;
+  A terms[kKeeps ? Rows::kStripes * Rows::kOwn : 1];
+  const A sum =
+      rows.template join<Add, false>(partials[1], [&](A x, uint32_t i) __attribute__((always_inline)) {
+        const A term = softmax_term<S>(x - top);
+        if (kKeeps) terms[i] = term;
+        return term;
+      });
   const A scale = softmax_scale(sum, args.flags);
-  // Terms are made twice: keeping them takes registers, of which there are just enough for 1024 threads.
   rows.store([](uint32_t) __attribute__((always_inline)) {},
-             [&](A x, uint32_t) __attribute__((always_inline)) {
-               return log ? (x - top) - scale : softmax_term<S>(x - top) * scale;
+             [&](A x, uint32_t i) __attribute__((always_inline)) {
+               if (log) return (x - top) - scale;
+               return (kKeeps ? terms[i] : softmax_term<S>(x - top)) * scale;
              });
 }
 
@@ -64,13 +73,14 @@ BW_DEVICE void softmax_apply(const RowsApplyArgs& args) {
   });
 }
 
-#define BW_SOFTMAX_IN(infix, threads, blocks, S, name)                           \
-  BW_KERNEL_SIDE_BY_SIDE(threads, blocks) softmax_##infix##name(RowsArgs args) { \
-    BW_SHARED static Compute<S> partials[2][RegisterRow<S, threads>::kGroups];   \
-    softmax_rows<S, threads>(args, partials);                                    \
+#define BW_SOFTMAX_IN(infix, blocks, Rows, name)                                      \
+  BW_KERNEL_SIDE_BY_SIDE(Rows::kBlock, blocks) softmax_##infix##name(RowsArgs args) { \
+    BW_SHARED static Rows::A partials[2][Rows::kGroups];                              \
+    softmax_rows<Rows>(args, partials);                                               \
   }
 #define BW_SOFTMAX(S, name)                                           \
-  BW_SOFTMAX_IN(, kRowThreads, 1, S, name)                            \
+  BW_SOFTMAX_IN(, 1, UsualRow<S>, name)                               \
+  BW_SOFTMAX_IN(short_, 1, ShortRow<S>, name)                         \
   BW_KERNEL(kReduceThreads) softmax_sum_##name(ReduceRowsArgs args) { \
     BW_SHARED static Compute<S> partials[kChunk];                     \
     reduce_rows<TermsReduce<S>, S>(args, partials);                   \
@@ -82,9 +92,9 @@ BW_SOFTMAX(f16, f16)
 BW_SOFTMAX(bf16, bf16)
 BW_SOFTMAX(f8e4m3, f8e4m3)
 // Two blocks of the others would not have the registers.
-BW_SOFTMAX_IN(wide_, wide_row_threads(sizeof(float)), 1, float, f32)
-BW_SOFTMAX_IN(wide_, wide_row_threads(sizeof(f16)), 2, f16, f16)
-BW_SOFTMAX_IN(wide_, wide_row_threads(sizeof(bf16)), 1, bf16, bf16)
-BW_SOFTMAX_IN(wide_, wide_row_threads(sizeof(f8e4m3)), 1, f8e4m3, f8e4m3)
+BW_SOFTMAX_IN(wide_, 1, WideRow<float>, f32)
+BW_SOFTMAX_IN(wide_, 2, WideRow<f16>, f16)
+BW_SOFTMAX_IN(wide_, 1, WideRow<bf16>, bf16)
+BW_SOFTMAX_IN(wide_, 1, WideRow<f8e4m3>, f8e4m3)
 
 }  // namespace beeswax::gpu

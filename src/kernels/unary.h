@@ -41,12 +41,16 @@ constexpr bool has_angle(const char* text) {
 #include "tables/unary.def"
 #undef BW_ROW
 
+/// Whether narrow elements have an expression of their own: only for what is costly.
+template <class S, class Row>
+inline constexpr bool kHasHalf = m::Narrow<S> && !__is_same(decltype(Row::half(0.0f, 0.0f)), Same);
+
 template <class S, class Row>
 BW_DEVICE S unary_value(S element, double param) {
   using T = Compute<S>;
   const T x = widen(element);
   const T p = static_cast<T>(param);
-  if constexpr (m::Narrow<S> && !__is_same(decltype(Row::half(0.0f, 0.0f)), Same)) {
+  if constexpr (kHasHalf<S, Row>) {
     // Compilers would compare halves, and take their magnitudes by conversions.
     auto hidden = m::bits(x);
     BW_HIDE_WORD(hidden);
@@ -62,7 +66,7 @@ BW_DEVICE S unary_value(S element, double param) {
 template <class S, class Row>
 BW_DEVICE void unary_dense(const UnaryArgs& args) {
   const double param = args.param;
-  map_dense(
+  map_dense<kHasHalf<S, Row> ? Length::Long : Length::Short>(
       static_cast<S*>(args.y), args.count,
       [param](uint32_t, S x) __attribute__((always_inline)) { return unary_value<S, Row>(x, param); },
       Memory<S>{static_cast<const S*>(args.x)});

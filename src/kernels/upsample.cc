@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Upsampling: where the rows and columns of the output come from is found once for each axis, in f64 or whole
-// numbers; then a thread makes one output.
+// numbers; then a thread makes one output, or a pack of neighbours.
 //   floors: the bytes of x and y over the bandwidth
 #include "kernels/planes.h"
 
@@ -31,12 +31,23 @@ BW_KERNEL(kMapThreads) upsample_axis(UpsampleAxisArgs args) {
 
 template <class S>
 BW_DEVICE void nearest(const UpsampleArgs& args) {
-  const uint32_t i = block() * kMapThreads + thread();
+  constexpr uint32_t n = packed_elements(sizeof(S));
+  const uint32_t i = (block() * kMapThreads + thread()) * (args.packed != 0 ? n : 1);
   if (i >= args.count) return;
   const PlanePlace at = plane_place(args.outputs, args.from, i);
-  const S* x = static_cast<const S*>(args.x) + at.plane;
-  static_cast<S*>(args.y)[i] =
-      x[args.rows[at.row].low * args.from.row + args.columns[at.column].low * args.from.column];
+  const S* x = static_cast<const S*>(args.x) + (at.plane + args.rows[at.row].low * args.from.row);
+  S* y = static_cast<S*>(args.y) + i;
+  const auto take = [&](uint32_t j) __attribute__((always_inline)) {
+    return x[args.columns[at.column + j].low * args.from.column];
+  };
+  if (args.packed == 0) {
+    *y = take(0);
+    return;
+  }
+  Pack<S, n> out;
+#pragma unroll
+  for (uint32_t j = 0; j < n; ++j) out.v[j] = take(j);
+  *reinterpret_cast<Pack<S, n>*>(y) = out;
 }
 
 #define BW_NEAREST(S, bytes) \

@@ -82,7 +82,7 @@ Tensor random_tensor(const Shape& shape, DType dtype, uint32_t seed, double lo =
 
 TEST(Softmax, RowsOfEveryLength) {
   for (DType dtype : floats())
-    for (int64_t n : {1, 2, 3, 31, 63, 64, 65, 100, 511, 512, 513, 1025, 5000}) {
+    for (int64_t n : {1, 2, 3, 31, 63, 64, 65, 100, 127, 128, 129, 511, 512, 513, 1025, 5000}) {
       const Tensor x = random_tensor({3, n}, dtype, static_cast<uint32_t>(n));
       for (const Tensor& from : {x, test::strided_twin(x)}) {
         expect_close(dtype, from.softmax(-1).to_doubles(), by_rows(x.to_doubles(), n, softmax_row), n, 0,
@@ -96,7 +96,7 @@ TEST(Softmax, RowsOfEveryLength) {
 // Several blocks of rows, of which the last one is smaller.
 TEST(Softmax, ManyRows) {
   for (DType dtype : floats())
-    for (int64_t n : {1, 3, 63, 64, 65, 100, 700, 1500}) {
+    for (int64_t n : {1, 3, 63, 64, 65, 100, 128, 129, 700, 1500}) {
       const Tensor x = random_tensor({150, n}, dtype, static_cast<uint32_t>(n));
       expect_close(dtype, x.softmax(-1).to_doubles(), by_rows(x.to_doubles(), n, softmax_row), n, 0,
                    short_exp_bound(dtype));

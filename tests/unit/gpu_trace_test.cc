@@ -55,7 +55,7 @@ void exp_of_ones(const Device& device) {
 
 void expect_launches(const std::vector<json>& events, const std::string& device) {
   ASSERT_GE(events.size(), 3u);
-  EXPECT_EQ(events[0].at("name"), "fill_4");
+  EXPECT_EQ(events[0].at("name"), "fill_16");
   EXPECT_EQ(events[0].at("cat"), "fill");
   EXPECT_EQ(events[1].at("name"), "unary_exp_f32");
   double last = 0;

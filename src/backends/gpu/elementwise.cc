@@ -13,6 +13,11 @@ constexpr bool kForNumbers[] = {
 #define BW_UNARY_PARAM(Name, method, param, dtypes, ...) std::string_view(#dtypes) == "Number",
 #include "tables/unary.def"
 };
+constexpr bool kHasHalf[] = {
+#define BW_UNARY(Name, method, dtypes, expr, half, ...) std::string_view(#half) != "SAME",
+#define BW_UNARY_PARAM(Name, method, param, dtypes, expr, half, ...) std::string_view(#half) != "SAME",
+#include "tables/unary.def"
+};
 constexpr const char* kUnary[] = {
 #define BW_UNARY(Name, method, ...) #method,
 #define BW_UNARY_PARAM(Name, method, ...) #method,
@@ -95,14 +100,14 @@ class DenseCopy {
 // One dense input and one dense output; arguments.x, y and count are filled in.
 template <class Arguments>
 void map_dense_parts(Gpu& gpu, const Kernel& kernel, const std::byte* x, DType dtype, const Target& out,
-                     Arguments arguments) {
+                     Arguments arguments, bool is_long = false) {
   const int64_t count = out.layout->shape().elem_count();
   for (int64_t first = 0; first < count; first += kMostElements) {
     const int64_t part = std::min(kMostElements, count - first);
     arguments.x = at(x, first, dtype);
     arguments.y = at(out.data(), first, out.dtype);
     arguments.count = static_cast<uint32_t>(part);
-    gpu.launch(kernel, dense_shape(part, {bytes_of(dtype)}, bytes_of(out.dtype)), arguments);
+    gpu.launch(kernel, dense_shape(part, {bytes_of(dtype)}, bytes_of(out.dtype), is_long), arguments);
   }
 }
 
@@ -148,7 +153,8 @@ void GpuBackend::unary(UnaryOp op, const Operand& x, double param, const Target&
   arguments.param = param;
   const DenseCopy dense(*this, x);
   map_dense_parts(gpu_, unary_kernels.get(gpu_, static_cast<size_t>(op) * kDTypes + index_of(x.dtype)),
-                  dense.data(), x.dtype, out, arguments);
+                  dense.data(), x.dtype, out, arguments,
+                  kHasHalf[static_cast<size_t>(op)] && dtype_is_float(x.dtype) && bytes_of(x.dtype) < 4);
 }
 
 void GpuBackend::binary(BinaryOp op, const Argument& a, const Argument& b, const Target& out) {

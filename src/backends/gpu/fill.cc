@@ -5,14 +5,14 @@
 namespace beeswax::gpu {
 namespace {
 
-constexpr int kSizes = 4;
-KernelTable fill_kernels(kSizes * 2, [](size_t i) -> KernelTable::Name {
-  return {join_text("fill_", 1 << (i / 2), i % 2 == 0 ? "" : "_strided"), "fill"};
+KernelTable fill_kernels(5,
+                         [](size_t i) -> KernelTable::Name { return {join_text("fill_", 1 << i), "fill"}; });
+KernelTable copy_kernels(5,
+                         [](size_t i) -> KernelTable::Name { return {join_text("copy_", 1 << i), "copy"}; });
+KernelTable collect_kernels(3, [](size_t i) -> KernelTable::Name {
+  return {join_text("collect_", 1 << i), "copy"};
 });
-KernelTable copy_kernels(kSizes, [](size_t i) -> KernelTable::Name {
-  return {join_text("copy_", 1 << i, "_strided"), "copy"};
-});
-KernelTable transpose_kernels(kSizes, [](size_t i) -> KernelTable::Name {
+KernelTable transpose_kernels(4, [](size_t i) -> KernelTable::Name {
   return {join_text("transpose_", 1 << i), "copy"};
 });
 KernelTable range_kernels(kDTypes, [](size_t i) -> KernelTable::Name {
@@ -39,24 +39,59 @@ Turn turn_of(const Nest<2>& nest) {
   return turn;
 }
 
+// A nest by the widest units, of 16 bytes at most, that all operands hold side by side and on their
+// boundaries.
+struct Units {
+  Nest<2> nest;
+  size_t size;  // log2 of a unit's bytes
+
+  Units(const Nest<2>& elements, const void* x, const void* y, int bytes) : nest(elements) {
+    const size_t last = std::min(nest.last(), size_t{kMaxRank - 1});  // which compilers do not know
+    const bool dense = nest.strides[0][last] == 1 && nest.strides[1][last] == 1;
+    uint64_t places = reinterpret_cast<uintptr_t>(x) | reinterpret_cast<uintptr_t>(y) | kMostBytes |
+                      static_cast<uint64_t>(nest.dims[last] * bytes);
+    for (size_t k = 0; k < 2; ++k)
+      for (size_t axis = 0; axis < last; ++axis)
+        places |= static_cast<uint64_t>(nest.strides[k][axis] * bytes);
+    size = static_cast<size_t>(std::countr_zero(dense ? places : static_cast<uint64_t>(bytes)));
+    const int64_t n = (int64_t{1} << size) / bytes;
+    nest.dims[last] /= n;
+    nest.count /= n;
+    for (size_t k = 0; k < 2; ++k)
+      for (size_t axis = 0; axis < last; ++axis) nest.strides[k][axis] /= n;
+  }
+  static constexpr uint64_t kMostBytes = 16;
+};
+
+// Whether out takes packs of n elements, whose parts may come from anywhere.
+bool takes_packs(const Nest<2>& nest, const void* out, int bytes, int n) {
+  const size_t last = nest.last();
+  int64_t places = nest.dims[last];
+  for (size_t axis = 0; axis < last; ++axis) places |= nest.strides[1][axis];
+  return nest.strides[1][last] == 1 && places % n == 0 &&
+         reinterpret_cast<uintptr_t>(out) % static_cast<unsigned>(n * bytes) == 0;
+}
+
+// An element of `bytes` as often as it goes into 8.
+uint64_t repeated(uint64_t element, int bytes) {
+  for (int bits = 8 * bytes; bits < 64; bits *= 2) element |= element << bits;
+  return element;
+}
+
 }  // namespace
 
 void GpuBackend::fill(const Target& out, const Scalar& value) {
-  const Nest<2> nest({out.layout, out.layout});
+  const int bytes = bytes_of(out.dtype);
   CopyArgs arguments{};
-  arguments.value = bits_of(value, out.dtype);
-  for_each_part(nest, [&](const Nest<2>& part, const std::array<int64_t, 2>& offset, int64_t) {
-    arguments.y = at(out.data(), offset[1], out.dtype);
-    arguments.count = static_cast<uint32_t>(part.count);
-    const size_t entry = size_index(out.dtype) * 2;
-    if (part.dense(1)) {
-      gpu_.launch(fill_kernels.get(gpu_, entry),
-                  dense_shape(part.count, {bytes_of(out.dtype)}, bytes_of(out.dtype)), arguments);
-    } else {
-      arguments.walk = walk_of(part);
-      gpu_.launch(fill_kernels.get(gpu_, entry + 1), strided_shape(part.count), arguments);
-    }
-  });
+  arguments.value = repeated(bits_of(value, out.dtype), bytes);
+  for_each_part(Nest<2>({out.layout, out.layout}),
+                [&](const Nest<2>& part, const std::array<int64_t, 2>& offset, int64_t) {
+                  arguments.y = at(out.data(), offset[1], out.dtype);
+                  const Units units(part, arguments.y, arguments.y, bytes);
+                  arguments.count = static_cast<uint32_t>(units.nest.count);
+                  arguments.walk = walk_of(units.nest);
+                  gpu_.launch(fill_kernels.get(gpu_, units.size), strided_shape(units.nest.count), arguments);
+                });
 }
 
 void GpuBackend::range(const Target& out, const Scalar& start, const Scalar& step) {
@@ -105,9 +140,26 @@ void GpuBackend::copy(const Operand& x, const Target& out) {
     CopyArgs arguments{};
     arguments.x = from;
     arguments.y = to;
-    arguments.count = static_cast<uint32_t>(part.count);
-    arguments.walk = walk_of(part);
-    gpu_.launch(copy_kernels.get(gpu_, kind), strided_shape(part.count), arguments);
+    const int bytes = bytes_of(out.dtype), n = packed_elements(bytes);
+    const Units units(part, from, to, bytes);
+    Nest<2> nest = units.nest;
+    const bool collects = units.size == kind && kind < 3 && takes_packs(part, to, bytes, n);
+    if (collects) {
+      const size_t last = nest.last();
+      arguments.step = nest.strides[0][last];
+      nest.dims[last] /= n;
+      nest.count /= n;
+      for (auto& strides : nest.strides) strides[last] *= n;
+    }
+    arguments.count = static_cast<uint32_t>(nest.count);
+    arguments.walk = walk_of(nest);
+    if (collects) {
+      gpu_.launch(collect_kernels.get(gpu_, kind),
+                  {{blocks_for(nest.count, int64_t{kMapThreads} * kPackedPacks), 1, 1}, kMapThreads, 0},
+                  arguments);
+    } else {
+      gpu_.launch(copy_kernels.get(gpu_, units.size), strided_shape(nest.count), arguments);
+    }
   });
 }
 

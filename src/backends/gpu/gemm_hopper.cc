@@ -87,6 +87,9 @@ struct Plan {
 constexpr double kWgmmaStepTime = 0.0029, kLeastStepTime = 0.25;  // of a column; of a tile, however narrow
 constexpr double kLinesStepTime = 1.8e-4;                         // of an element
 constexpr double kJoinTime = 3.7, kJoinColumnTime = 0.0127;       // of a tile; of each of its columns
+// Until a tile's first step is done, and after its last: where k is short, few large tiles take less than
+// many.
+constexpr double kTileTime = 0.4;
 
 static_assert(kHopperParts <= kMostCluster);
 // The plan for a tile with the number of parts that takes the least time.
@@ -104,7 +107,8 @@ Plan plan_parts(Gpu& gpu, const Product& p, Plan plan, double step_time) {
     if (at_once == 0) continue;
     const int64_t rounds = ceil_div(plan.tiles, at_once);
     const double join = parts == 1 ? 0 : kJoinTime + kJoinColumnTime * plan.columns;
-    plan.time = static_cast<double>(rounds) * (static_cast<double>(plan.part_steps) * step_time + join);
+    plan.time =
+        static_cast<double>(rounds) * (kTileTime + static_cast<double>(plan.part_steps) * step_time + join);
     if (best.kernel == nullptr || plan.time < best.time) best = plan;
   }
   return best;

@@ -6,22 +6,21 @@
 namespace beeswax::gpu {
 namespace {
 
-KernelTable::Name named(std::string_view kernel, size_t dtype, const char* operation, bool wide) {
-  if (!dtype_is_float(static_cast<DType>(dtype)) || (wide && static_cast<DType>(dtype) == DType::F64))
-    return {"", ""};
-  return {join_text(kernel, name_of(dtype)), operation};
+// For each dtype: rows in a block, short ones, in a block of more threads, elements after sums, and sums.
+enum : size_t { kRows, kShortRows, kWideRows, kApply, kSum, kSteps };
+KernelTable::Name named(const char* operation, size_t index) {
+  constexpr std::string_view kNames[] = {"_", "_short_", "_wide_", "_apply_", "_sum_"};
+  const auto dtype = static_cast<DType>(index / kSteps);
+  if (!dtype_is_float(dtype) || (index % kSteps == kWideRows && dtype == DType::F64)) return {"", ""};
+  return {join_text(operation, kNames[index % kSteps], dtype_name(dtype)), operation};
 }
-// For each dtype: rows in a block, in a block of more threads, and elements after sums.
-KernelTable softmax_kernels(kDTypes * 4, [](size_t i) -> KernelTable::Name {
-  constexpr std::string_view kNames[] = {"softmax_", "softmax_wide_", "softmax_apply_", "softmax_sum_"};
-  return named(kNames[i % 4], i / 4, "softmax", i % 4 == 1);
+KernelTable softmax_kernels(kDTypes* kSteps,
+                            [](size_t i) -> KernelTable::Name { return named("softmax", i); });
+KernelTable norm_kernels(kDTypes* kSteps, [](size_t i) -> KernelTable::Name {
+  if (i % kSteps == kSum) return {"", ""};
+  return named("norm", i);
 });
-KernelTable norm_kernels(kDTypes * 4, [](size_t i) -> KernelTable::Name {
-  constexpr std::string_view kNames[] = {"norm_", "norm_wide_", "norm_apply_"};
-  if (i % 4 == 3) return {"", ""};
-  return named(kNames[i % 4], i / 4, "norm", i % 4 == 1);
-});
-enum : size_t { kRows = 0, kWideRows = 1, kApply = 2, kSum = 3 };
+size_t entry(DType dtype, size_t step) { return index_of(dtype) * kSteps + step; }
 
 // x as rows of n neighbouring elements; where they are not, a copy of it in `out`, whose shape it has.
 struct RowsView {
@@ -76,7 +75,8 @@ bool launch_rows(Gpu& gpu, KernelTable& table, const RowsView& view, DType dtype
   args.groups_log2 = log2_up(ceil_div(view.n, int64_t{kChunk}));
   args.flags |= packs ? kRowsPacks : 0;
   args.x_row = view.stride;
-  const Kernel& kernel = table.get(gpu, index_of(dtype) * 4 + (wide ? kWideRows : kRows));
+  const bool is_short = view.n <= int64_t{kShortStripes * kLanes};
+  const Kernel& kernel = table.get(gpu, entry(dtype, wide ? kWideRows : is_short ? kShortRows : kRows));
   for_rows(view.rows, kMostElements, [&](int64_t first, int64_t rows) {
     args.x = at(view.x, first * view.stride, dtype);
     args.y = at(y, first * view.n, dtype);
@@ -105,8 +105,7 @@ void launch_apply(Gpu& gpu, KernelTable& table, const RowsView& view, DType dtyp
     args.first = first_of == nullptr ? nullptr : first_of + first * size;
     args.second = second_of + first * size;
     args.rows = static_cast<uint32_t>(rows);
-    gpu.launch(table.get(gpu, index_of(dtype) * 4 + kApply), {{args.rows * args.tiles, 1, 1}, kMapThreads, 0},
-               args);
+    gpu.launch(table.get(gpu, entry(dtype, kApply)), {{args.rows * args.tiles, 1, 1}, kMapThreads, 0}, args);
   });
 }
 
@@ -128,7 +127,7 @@ void GpuBackend::softmax(const Operand& x, int trailing, bool log, const Target&
   const ReduceView reduced = reduced_rows(view, x.dtype);
   reduce_view(gpu_, ReduceOp::Max, reduced, Finish::InCompute, tops.data());
   reduce_view(gpu_, ReduceOp::Sum, reduced, Finish::None, sums.data(), tops.data(),
-              &softmax_kernels.get(gpu_, index_of(x.dtype) * 4 + kSum));
+              &softmax_kernels.get(gpu_, entry(x.dtype, kSum)));
   RowsApplyArgs apply{};
   apply.first = tops.data();
   apply.second = sums.data();

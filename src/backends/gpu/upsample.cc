@@ -50,7 +50,11 @@ void GpuBackend::upsample(const UpsampleShape& s, const Operand& x, const Target
     arguments.x = at(x.data(), first * x.layout->stride(0), x.dtype);
     arguments.y = at(out.data(), first * image, out.dtype);
     arguments.count = static_cast<uint32_t>(count);
-    gpu_.launch(kernel, {{blocks_for(count, kMapThreads), 1, 1}, kMapThreads, 0}, arguments);
+    const int bytes = bytes_of(x.dtype), pack = packed_elements(bytes);
+    arguments.packed = !s.bilinear && s.w_out % pack == 0 &&
+                       reinterpret_cast<uintptr_t>(arguments.y) % static_cast<unsigned>(pack * bytes) == 0;
+    const int64_t in_block = int64_t{kMapThreads} * (arguments.packed != 0 ? pack : 1);
+    gpu_.launch(kernel, {{blocks_for(count, in_block), 1, 1}, kMapThreads, 0}, arguments);
   });
 }
 
