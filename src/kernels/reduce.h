@@ -234,6 +234,20 @@ BW_DEVICE void reduce_leaf(const S* x, const ReduceColumnsArgs& args, uint32_t f
     for (uint32_t k = 0; k < own; ++k) in.v[k] = from[k < some ? k * step : 0];
     return bit_cast<Own>(in);
   };
+  if (kRushes) {
+    constexpr uint32_t kAtOnce = kParts / 2;  // more would not fit the registers
+#pragma unroll 1
+    for (; i + (kParts - 1) * kParts < count; i += kLanes) {
+#pragma unroll
+      for (uint32_t begin = 0; begin < kParts; begin += kAtOnce) {
+        Own in[kAtOnce];
+#pragma unroll
+        for (uint32_t u = 0; u < kAtOnce; ++u) in[u] = load(i + (begin + u) * kParts);
+#pragma unroll
+        for (uint32_t u = 0; u < kAtOnce; ++u) take(in[u], begin + u);
+      }
+    }
+  }
 #pragma unroll 1
   for (; i < count; i += kLanes) {
 #pragma unroll
