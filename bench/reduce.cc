@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Reductions beside reading their input, softmax, norms and running sums beside a copy.
+// Reductions beside reading their input; softmax, norms, rotary positions and running sums beside a copy.
 #include <string_view>
 #include <vector>
 
@@ -142,6 +142,22 @@ BW_BENCH_GROUP(norm, list, sizes) {
     const Shape rows{sizes.memory_elements(dtype) / kRow, kRow};
     add_rows(list, sizes, "norm/rms", dtype, rows, kRowsTarget, rms_norm);
     add_rows(list, sizes, "norm/layer", dtype, rows, kRowsTarget, layer_norm);
+  }
+}
+
+BW_BENCH_GROUP(rope, list, sizes) {
+  constexpr int64_t kHeads = 32, kHead = 128;
+  const auto rope = [=](RopePairs pairs) {
+    return [=](DType dtype, const Shape& shape) {
+      const Shape angles = shape.rank() == 3 ? Shape{shape[0], 1, kHead / 2} : Shape{kHead / 2};
+      const Tensor cos = shared_input(angles, dtype, -1, 1), sin = shared_input(angles, dtype, -1, 1);
+      return [=](const Tensor& x) { return x.rope(cos, sin, pairs); };
+    };
+  };
+  for (const DType dtype : kFloats) {
+    const Shape heads{sizes.memory_elements(dtype) / (kHeads * kHead), kHeads, kHead};
+    add_rows(list, sizes, "rope/halves", dtype, heads, kRowsTarget, rope(RopePairs::Halves));
+    add_rows(list, sizes, "rope/neighbours", dtype, heads, kRowsTarget, rope(RopePairs::Neighbours));
   }
 }
 

@@ -15,4 +15,7 @@ struct ConvOptions {
   int64_t output_padding = 0;  ///< transposed convolutions only
 };
 
+/// Which elements of an axis make a pair: neighbours (2i, 2i+1), or those of its halves (i, i + n/2).
+enum class RopePairs { Neighbours, Halves };
+
 }  // namespace beeswax

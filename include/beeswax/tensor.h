@@ -272,6 +272,11 @@ class BW_API Tensor {
   /// (x - mean) / sqrt(var + eps) * weight + bias over the last axes; bias may be undefined.
   Tensor layer_norm(const Tensor& weight, const Tensor& bias, double eps = 1e-5) const;
   Tensor cumsum(int axis) const;
+  /// Rotary position embedding of this [.., d]: the first 2h elements of the last axis as pairs (a, b) become
+  /// (a cos - b sin, a sin + b cos), the others stay. cos and sin are [.., h] with 2h <= d and broadcast to
+  /// the other axes: [t, h] for [b, heads, t, d], [t, 1, h] for [b, t, heads, d]. They have this tensor's
+  /// dtype or the one it is computed in (f32 for the narrow ones).
+  Tensor rope(const Tensor& cos, const Tensor& sin, RopePairs pairs) const;
 
   // --- Products -------------------------------------------------------------------------------------------
   /// [..., m, k] x [..., k, n] -> [..., m, n]; leading axes broadcast. No elements in k gives zeros.

@@ -134,6 +134,10 @@ class Backend {
   virtual void norm(NormKind kind, const Operand& x, const Operand& weight, const Operand& bias, double eps,
                     const Target& out) = 0;
   virtual void cumsum(const Operand& x, int axis, const Target& out) = 0;
+  /// x is [.., d]; cos and sin are [.., h] with 0 < 2h <= d, broadcast to x's other axes, of the compute
+  /// dtype and of the same strides. The last axes are dense.
+  virtual void rope(RopePairs pairs, const Operand& x, const Operand& cos, const Operand& sin,
+                    const Target& out) = 0;
 
   // sort: along the last axis; values.storage may be null; out holds `k` of each row (all: k = row length)
   virtual void sort(const Operand& x, bool ascending, const Target& values, const Target& ids) = 0;

@@ -58,7 +58,7 @@ double read_rope_base(const Metadata& metadata, std::string_view key);
 /// factors in tensors (rope_freqs, or rope_factors_short up to the length of the first training and
 /// rope_factors_long beyond). Unsupported for another scaling.
 nn::Rope read_rope(const Metadata& metadata, const Weights& weights, const ModelInfo& info, int64_t context,
-                   nn::RopePairs pairs);
+                   RopePairs pairs);
 
 class Decoder final : public Model {
  public:

@@ -97,7 +97,7 @@ double read_rope_base(const Metadata& metadata, std::string_view key) {
 }
 
 nn::Rope read_rope(const Metadata& metadata, const Weights& weights, const ModelInfo& info, int64_t context,
-                   nn::RopePairs pairs) {
+                   RopePairs pairs) {
   const int64_t rotated = read_rotated(metadata, info);
   const double base = read_rope_base(metadata, "rope.freq_base");
   const std::string kind = metadata.text("rope.scaling.type", "linear");

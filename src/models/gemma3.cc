@@ -10,9 +10,9 @@ std::unique_ptr<Model> make_gemma3(const Weights& weights, int64_t context) {
   DecoderOptions options = read_gemma(metadata, 62);
   options.head_norms = true;
   options.logit_cap = metadata.number("final_logit_softcapping", 0.0);
-  const nn::Rope global = read_rope(metadata, weights, options.info, context, nn::RopePairs::Halves);
+  const nn::Rope global = read_rope(metadata, weights, options.info, context, RopePairs::Halves);
   const nn::Rope local(read_rotated(metadata, options.info), context,
-                       read_rope_base(metadata, "rope.freq_base_swa"), nn::RopePairs::Halves);
+                       read_rope_base(metadata, "rope.freq_base_swa"), RopePairs::Halves);
   fill_gemma_layers(metadata, {global, local, read_window(metadata), 6}, &options);
   return std::make_unique<Decoder>(weights, options);
 }

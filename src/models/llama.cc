@@ -10,8 +10,8 @@ std::unique_ptr<Model> make_llama(const Weights& weights, int64_t context) {
   DecoderOptions options = read_decoder(metadata);
   read_experts(metadata, &options);
   // GGUF files hold rows so that neighbours rotate together; folders of transformers are not reordered.
-  const auto pairs = metadata.text("rope.pairs", "neighbours") == "halves" ? nn::RopePairs::Halves
-                                                                           : nn::RopePairs::Neighbours;
+  const auto pairs =
+      metadata.text("rope.pairs", "neighbours") == "halves" ? RopePairs::Halves : RopePairs::Neighbours;
   options.fill_layers({read_rope(metadata, weights, options.info, context, pairs), read_window(metadata)});
   return std::make_unique<Decoder>(weights, options);
 }

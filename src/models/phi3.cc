@@ -10,7 +10,7 @@ std::unique_ptr<Model> make_phi3(const Weights& weights, int64_t context) {
   const Metadata metadata(weights.file());
   DecoderOptions options = read_decoder(metadata);
   options.fill_layers(
-      {read_rope(metadata, weights, options.info, context, nn::RopePairs::Halves), read_window(metadata)});
+      {read_rope(metadata, weights, options.info, context, RopePairs::Halves), read_window(metadata)});
   return std::make_unique<Decoder>(weights, options);
 }
 

@@ -7,7 +7,7 @@ namespace beeswax::models {
 std::unique_ptr<Model> make_qwen2(const Weights& weights, int64_t context) {
   const Metadata metadata(weights.file());
   DecoderOptions options = read_decoder(metadata);
-  options.fill_layers({read_rope(metadata, weights, options.info, context, nn::RopePairs::Halves)});
+  options.fill_layers({read_rope(metadata, weights, options.info, context, RopePairs::Halves)});
   return std::make_unique<Decoder>(weights, options);
 }
 

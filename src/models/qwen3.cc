@@ -9,7 +9,7 @@ std::unique_ptr<Model> make_qwen3(const Weights& weights, int64_t context) {
   DecoderOptions options = read_decoder(metadata);
   read_experts(metadata, &options);
   options.head_norms = true;
-  options.fill_layers({read_rope(metadata, weights, options.info, context, nn::RopePairs::Halves)});
+  options.fill_layers({read_rope(metadata, weights, options.info, context, RopePairs::Halves)});
   return std::make_unique<Decoder>(weights, options);
 }
 

@@ -41,7 +41,7 @@ RopeScaling yarn_scaling(int64_t rotated, double base, const Yarn& yarn) {
 
 Rope::Rope(int64_t rotated, int64_t positions, double base, RopePairs pairs, const RopeScaling& scaling,
            const Device& device)
-    : rotated_(rotated), pairs_(pairs) {
+    : pairs_(pairs) {
   const int64_t half = rotated / 2;
   const std::vector<double>& factors = scaling.factors;
   if (rotated <= 0 || rotated % 2 != 0)
@@ -69,20 +69,7 @@ Rope::Rope(int64_t rotated, int64_t positions, double base, RopePairs pairs, con
 }
 
 Tensor Rope::apply(const Tensor& x, int64_t position) const {
-  const int64_t tokens = x.dim(0), heads = x.dim(1), size = x.dim(2), half = rotated_ / 2;
-  const Tensor cos = cos_.narrow(0, position, tokens);
-  const Tensor sin = sin_.narrow(0, position, tokens);
-  const Tensor turned = size == rotated_ ? x : x.narrow(2, 0, rotated_);
-  Tensor out;
-  if (pairs_ == RopePairs::Neighbours) {
-    const Tensor pairs = turned.reshape({tokens, heads, half, 2});
-    const Tensor a = pairs.get_on_dim(3, 0), b = pairs.get_on_dim(3, 1);
-    out = Tensor::stack({a * cos - b * sin, a * sin + b * cos}, 3).reshape({tokens, heads, rotated_});
-  } else {
-    const Tensor a = turned.narrow(2, 0, half), b = turned.narrow(2, half, half);
-    out = Tensor::cat({a * cos - b * sin, a * sin + b * cos}, 2);
-  }
-  return size == rotated_ ? out : Tensor::cat({out, x.narrow(2, rotated_, size - rotated_)}, 2);
+  return x.rope(cos_.narrow(0, position, x.dim(0)), sin_.narrow(0, position, x.dim(0)), pairs_);
 }
 
 }  // namespace beeswax::nn

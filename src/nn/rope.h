@@ -10,9 +10,6 @@
 
 namespace beeswax::nn {
 
-/// Which elements make a pair: neighbours (2i, 2i+1), or i and i + n/2.
-enum class RopePairs { Neighbours, Halves };
-
 /// How a model was stretched to contexts longer than it was first trained for.
 struct RopeScaling {
   std::vector<double> factors = {};  ///< angle of pair i is divided by factors[i]; empty: by 1
@@ -42,7 +39,6 @@ class BW_API Rope {
   Tensor apply(const Tensor& x, int64_t position) const;
 
  private:
-  int64_t rotated_ = 0;
   RopePairs pairs_ = RopePairs::Neighbours;
   Tensor cos_, sin_;  // [positions, 1, rotated / 2]
 };

@@ -105,6 +105,7 @@ TEST_F(Allocations, ElementwiseAndReductions) {
 TEST_F(Allocations, RowsProductsAndMoves) {
   for (const DType dtype : {DType::F32, DType::F16, DType::BF16}) {
     const Tensor x = Tensor::ones({48, 64}, dtype), row = Tensor::ones({64}, dtype);
+    const Tensor half = Tensor::ones({32}, dtype);
     const Tensor ids = Tensor::zeros({48}, DType::U32), places = Tensor::zeros({48, 64}, DType::U32);
     const Tensor picked = Tensor::ones({48, 64}, DType::U8);
     const std::string with = " of " + std::string(dtype_name(dtype));
@@ -112,6 +113,7 @@ TEST_F(Allocations, RowsProductsAndMoves) {
     expect_none("log_softmax" + with, [&] { x.log_softmax(0); });
     expect_none("rms_norm" + with, [&] { x.rms_norm(row); });
     expect_none("layer_norm" + with, [&] { x.layer_norm(row, row); });
+    expect_none("rope" + with, [&] { x.rope(half, half, RopePairs::Halves); });
     expect_none("cumsum" + with, [&] { x.cumsum(0); });
     expect_none("matmul" + with, [&] { x.matmul(x.t()); });
     expect_none("mv" + with, [&] { x.mv(row); });

@@ -46,6 +46,10 @@ class CpuBackend final : public Backend {
             const Target& out) override;
   void cumsum(const Operand& x, int axis, const Target& out) override;
 
+  // rope.cc
+  void rope(RopePairs pairs, const Operand& x, const Operand& cos, const Operand& sin,
+            const Target& out) override;
+
   // sort.cc
   void sort(const Operand& x, bool ascending, const Target& values, const Target& ids) override;
 

@@ -40,6 +40,8 @@ class GpuBackend final : public Backend {
   void norm(NormKind kind, const Operand& x, const Operand& weight, const Operand& bias, double eps,
             const Target& out) override;
   void cumsum(const Operand& x, int axis, const Target& out) override;
+  void rope(RopePairs pairs, const Operand& x, const Operand& cos, const Operand& sin,
+            const Target& out) override;
   void sort(const Operand& x, bool ascending, const Target& values, const Target& ids) override;
 
   void index_select(const Operand& x, const Operand& ids, int axis, const Target& out) override;

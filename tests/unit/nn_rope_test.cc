@@ -14,10 +14,10 @@ namespace {
 constexpr double kBase = 10000;
 
 std::vector<double> rotated_by_hand(const std::vector<float>& head, int64_t rotated, int64_t position,
-                                    nn::RopePairs pairs) {
+                                    RopePairs pairs) {
   std::vector<double> out(head.begin(), head.end());
   for (int64_t i = 0; i < rotated / 2; ++i) {
-    const bool halves = pairs == nn::RopePairs::Halves;
+    const bool halves = pairs == RopePairs::Halves;
     const auto a = static_cast<size_t>(halves ? i : 2 * i);
     const auto b = static_cast<size_t>(halves ? i + rotated / 2 : 2 * i + 1);
     const double angle = static_cast<double>(position) *
@@ -28,14 +28,14 @@ std::vector<double> rotated_by_hand(const std::vector<float>& head, int64_t rota
   return out;
 }
 
-TEST(Rope, RotatesFromAnyPositionAndPartOfAHead) {
+TEST(NnRope, RotatesFromAnyPositionAndPartOfAHead) {
   std::mt19937 random(1);
   std::normal_distribution<float> normal;
   const int64_t tokens = 5, heads = 3, size = 12;
   std::vector<float> values(static_cast<size_t>(tokens * heads * size));
   for (float& value : values) value = normal(random);
   const Tensor x = Tensor::from_vec(values, {tokens, heads, size});
-  for (const nn::RopePairs pairs : {nn::RopePairs::Neighbours, nn::RopePairs::Halves}) {
+  for (const RopePairs pairs : {RopePairs::Neighbours, RopePairs::Halves}) {
     for (const int64_t rotated : {12, 8, 2}) {
       const nn::Rope rope(rotated, 100, kBase, pairs);
       for (const int64_t position : {0, 1, 37, 95}) {
