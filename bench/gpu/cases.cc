@@ -162,6 +162,14 @@ std::vector<GpuCase> gpu_cases(Sizes sizes) {
          const Tensor b = normal({4096}, DType::F32, d);
          return [=] { return x.layer_norm(w, b, 1e-5); };
        }},
+      {join_text("rope f16 4x32x", either(4096, 16), "x128"),
+       2 * bytes_of(DType::F16, static_cast<double>(either(4096, 16)) * 4 * 32 * 128), 0,
+       [=](const Device& d) -> Body {
+         const int64_t tokens = either(4096, 16);
+         const Tensor x = large({4, 32, tokens, 128}, DType::F16, d);
+         const Tensor cos = normal({tokens, 64}, DType::F32, d), sin = normal({tokens, 64}, DType::F32, d);
+         return [=] { return x.rope(cos, sin, RopePairs::Halves); };
+       }},
       over_rows("argsort", DType::F32, rows, 1024, 2, [](const Tensor& x) { return x.arg_sort(-1); }),
       over_rows("cumsum", DType::F32, rows, 4096, 2, [](const Tensor& x) { return x.cumsum(1); }),
       {join_text("max_pool2d f32 2x2 ", images, "x64x112x112"),

@@ -106,6 +106,11 @@ def cases():
         x, w, b = normal(16384, 4096), normal(4096), normal(4096)
         return lambda: nn.layer_norm(x, (4096,), w, b, 1e-5)
     yield "layernorm f32 16384x4096", layer
+
+    def rope():
+        x, c, s = normal(4, 32, 4096, 128, dtype=f16), normal(4096, 128, dtype=f16), normal(4096, 128, dtype=f16)
+        return lambda: x * c + torch.cat((-x[..., 64:], x[..., :64]), -1) * s
+    yield "rope f16 4x32x4096x128", rope
     yield "argsort f32 16384x1024", rows(f32, 16384, 1024, lambda x: x.argsort(dim=-1, stable=True))
     yield "cumsum f32 16384x4096", rows(f32, 16384, 4096, lambda x: x.cumsum(1))
 
