@@ -30,31 +30,44 @@ BW_FN Activation view(const std::byte* row, const ActivationLayout& layout) {
 
 // As the Q8_0 quantizer, but the scale stays a float, so that no finite activation is too large or too small
 // for it (below 2^-119 it would not be a normal number, and the block becomes zeros).
+// Scales of so many blocks of 32 are made together: a division of one waits for nothing of another.
+constexpr int kPrepared = 16;
+
 void prepare_32(const float* x, int64_t k, std::byte* row) {
   const ActivationLayout layout = activation_layout(false, k);
   auto* q = reinterpret_cast<int8_t*>(row);
   auto* scales = reinterpret_cast<float*>(row + layout.scale_at);
   auto* sums = reinterpret_cast<int16_t*>(row + layout.sum_at);
-  for (int64_t b = 0; b < layout.padded / 32; ++b) {
-    int8_t* bytes = q + b * 32;
-    const int32_t amax = b * 32 < k ? quant::max_abs_bits(x + b * 32, 32) : 0;
-    const bool finite = amax < quant::kInfinityBits;
-    if (!finite || bit_cast<float>(amax) < 0x1p-119f) {
-      scales[b] = finite ? 0.0f : bit_cast<float>(0x7fc00000u);
-      sums[b] = 0;
-      __builtin_memset(bytes, 0, 32);
-      continue;
+  const int64_t blocks = layout.padded / 32;
+  for (int64_t first = 0; first < blocks; first += kPrepared) {
+    const int count = static_cast<int>(blocks - first < kPrepared ? blocks - first : kPrepared);
+    int32_t amax[kPrepared] = {};
+    for (int b = 0; b < count; ++b)
+      if ((first + b) * 32 < k) amax[b] = quant::max_abs_bits(x + (first + b) * 32, 32);
+    float scale[kPrepared], inverse[kPrepared];
+    for (int b = 0; b < kPrepared; ++b) {
+      scale[b] = bit_cast<float>(amax[b]) / 127.0f;
+      inverse[b] = 1.0f / scale[b];
     }
-    const float scale = bit_cast<float>(amax) / 127.0f;
-    const float inverse = 1.0f / scale;
-    int32_t sum = 0;
-    for (int i = 0; i < 32; ++i) {
-      const int32_t value = quant::round_away(x[b * 32 + i] * inverse);
-      bytes[i] = static_cast<int8_t>(value);
-      sum += value;
+    for (int b = 0; b < count; ++b) {
+      const int64_t block = first + b;
+      int8_t* bytes = q + block * 32;
+      const bool finite = amax[b] < quant::kInfinityBits;
+      if (!finite || bit_cast<float>(amax[b]) < 0x1p-119f) {
+        scales[block] = finite ? 0.0f : bit_cast<float>(0x7fc00000u);
+        sums[block] = 0;
+        __builtin_memset(bytes, 0, 32);
+        continue;
+      }
+      int32_t sum = 0;
+      for (int i = 0; i < 32; ++i) {
+        const int32_t value = quant::round_away(x[block * 32 + i] * inverse[b]);
+        bytes[i] = static_cast<int8_t>(value);
+        sum += value;
+      }
+      scales[block] = scale[b];
+      sums[block] = static_cast<int16_t>(sum);
     }
-    scales[b] = scale;
-    sums[b] = static_cast<int16_t>(sum);
   }
 }
 
