@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-// Sums by ids: index_add and scatter_add. Contributions are sorted by the destination that their id names,
+// Sums by ids: index_add and scatter_add. Rows of ids of their own that are short are scatter_rows.cc's. Else
+// contributions are sorted by the destination that their id names,
 // which keeps the order of ids; then each destination gets the sum of its own.
 #include <bit>
 
 #include "backends/gpu/ids.h"
+#include "backends/gpu/scatter_rows.h"
 #include "backends/gpu/sort.h"
 #include "backends/index_layouts.h"
 #include "kernels/index_args.h"
@@ -222,7 +224,7 @@ bool shared(const Layout& ids, int axis) {
 void GpuBackend::scatter_add(const Operand& ids, const Operand& source, int axis, const Target& out) {
   if (shared(*ids.layout, axis)) {
     add_shared(*this, gpu_, IdUser::ScatterAdd, ids, axis, source, axis, out);
-  } else {
+  } else if (!scatter_rows(gpu_, ids, source, axis, out)) {
     add_each(*this, gpu_, ids, source, axis, out);
   }
 }
