@@ -39,7 +39,8 @@ class BW_API Device {
   void set_seed(uint64_t seed) const;
   /// The seed last set (299792458 before any).
   uint64_t seed() const;
-  /// Waits for everything submitted to the device, and throws what failed there.
+  /// Waits for everything submitted to the device, on whatever stream, and throws what failed there. Errors
+  /// that kernels found in their data are thrown where they ran on the thread's current stream.
   void synchronize() const;
 
  private:

@@ -35,8 +35,9 @@ class BW_API Graph {
   /// Also Unsupported: the CPU, drivers without graphs. Throws InvalidArgument within another capture.
   static Graph capture(const Device& device, const std::function<void()>& operations);
 
-  /// Submits the recorded operations after everything that was submitted to the device before, and does not
-  /// wait. Errors that its kernels find are thrown by the next call that waits.
+  /// Submits the recorded operations to the thread's current stream, after what other streams do with the
+  /// graph's memory, and does not wait. Errors that its kernels find are thrown by the next call that waits
+  /// for the stream.
   void replay() const;
 
   const Device& device() const;

@@ -102,6 +102,10 @@ class Backend {
   virtual void upload(Storage& to, size_t offset, std::span<const std::byte> from) = 0;
   virtual void download(const Storage& from, size_t offset, std::span<std::byte> to) = 0;
   virtual void synchronize() = 0;
+  /// Around calls of the thread that write to a storage which others may hold, and so read at the same time
+  /// on other streams. A storage of the operation's own needs neither.
+  virtual void begin_write(Storage&) {}
+  virtual void end_write(Storage&) {}
 
   // fill
   virtual void fill(const Target& out, const Scalar& value) = 0;  ///< out may be strided

@@ -17,6 +17,17 @@ inline Argument argument(const Tensor& x, const Layout& layout) { return {operan
 inline Argument argument(const Scalar& value, DType dtype) { return {{nullptr, nullptr, dtype}, value}; }
 inline Backend& backend_of(const Tensor& x) { return backend_for(x.device()); }
 
+/// Submits what writes to x's storage in place: behind what other streams do with it, and counted in its
+/// version.
+template <class Submit>
+void write_in_place(const Tensor& x, const Submit& submit) {
+  Backend& backend = backend_of(x);
+  backend.begin_write(x.storage());
+  submit();
+  backend.end_write(x.storage());
+  x.storage().bump_version();
+}
+
 /// A new dense tensor on x's device.
 inline Tensor empty_on(const Tensor& x, const Shape& shape, DType dtype) {
   return Tensor::empty(shape, dtype, x.device());

@@ -50,12 +50,17 @@ void scatter_in_place(std::string_view operation, ScatterMode mode, const Tensor
   // Backends write to dense memory; through a view that means a copy and back.
   const Tensor dense = to.contiguous();
   try {
-    ops::backend_of(to).scatter(mode, ops::operand(ids), ops::operand(source), at, ops::target(dense));
+    Backend& backend = ops::backend_of(to);
+    if (&dense.storage() == &to.storage()) {
+      ops::write_in_place(
+          to, [&] { backend.scatter(mode, ops::operand(ids), ops::operand(source), at, ops::target(to)); });
+      return;
+    }
+    backend.scatter(mode, ops::operand(ids), ops::operand(source), at, ops::target(dense));
+    ops::write_in_place(to, [&] { backend.copy(ops::operand(dense), ops::target(to)); });
   } catch (Error& error) {
     throw error.while_doing(join_text(operation, " into ", to.describe()));
   }
-  if (&dense.storage() != &to.storage()) ops::backend_of(to).copy(ops::operand(dense), ops::target(to));
-  to.storage().bump_version();
 }
 
 }  // namespace
@@ -74,8 +79,7 @@ void Tensor::slice_set(const Tensor& source, int axis, int64_t offset) {
   check_writable("slice_set", *this);
   check_apart("slice_set", *this, source, "source");
   if (source.elem_count() == 0) return;
-  ops::write_slice(*this, source, at, offset);
-  storage().bump_version();
+  ops::write_in_place(*this, [&] { ops::write_slice(*this, source, at, offset); });
 }
 
 void Tensor::const_set(const Scalar& value) {
@@ -83,8 +87,7 @@ void Tensor::const_set(const Scalar& value) {
   const Scalar converted = value.to(dtype(), "const_set");
   check_writable("const_set", *this);
   if (elem_count() == 0) return;
-  ops::backend_of(*this).fill(ops::target(*this), converted);
-  storage().bump_version();
+  ops::write_in_place(*this, [&] { ops::backend_of(*this).fill(ops::target(*this), converted); });
 }
 
 }  // namespace beeswax

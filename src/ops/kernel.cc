@@ -79,7 +79,8 @@ const void* argument_bytes(std::string_view operation, size_t number, const Devi
 const void* device_address(const Tensor& tensor) { return address("device_address", tensor); }
 void* device_address(const KernelOutput& output) {
   void* out = address("device_address", *output.tensor);
-  output.tensor->storage().bump_version();
+  // What the thread launches with the address is not known; its stream is taken to write from here on.
+  ops::write_in_place(*output.tensor, [] {});
   return out;
 }
 
@@ -135,10 +136,23 @@ void Kernel::launch_list(const LaunchOptions& options, std::span<const KernelArg
     gpu::check(gpu.driver(), gpu.driver().allow_shared(impl_->kernel.function, shared),
                join_text("asking for ", shared, " bytes of shared memory for the kernel ", impl_->name));
   }
-  for (size_t i = 0; i < list.size(); ++i) gpu.record_use(list[i], parameters[i].bytes);
-  gpu.launch_list(impl_->kernel, {{grid.x, grid.y, grid.z}, block.x, shared, block.y, block.z}, list);
-  for (const KernelArgument& argument : arguments)
-    if (argument.written()) argument.tensor()->storage().bump_version();
+  std::vector<std::byte> values;  // where addresses are looked for
+  for (size_t i = 0; i < list.size(); ++i) {
+    const auto* bytes = static_cast<const std::byte*>(list[i]);
+    values.insert(values.end(), bytes, bytes + parameters[i].bytes);
+    values.resize((values.size() + sizeof(void*) - 1) / sizeof(void*) * sizeof(void*));
+  }
+  const auto each_written = [&](const auto& visit) {
+    for (const KernelArgument& argument : arguments)
+      if (argument.written()) visit(argument.tensor()->storage());
+  };
+  Backend& backend = backend_for(device());
+  each_written([&](Storage& storage) { backend.begin_write(storage); });
+  gpu.launch_list(impl_->kernel, {{grid.x, grid.y, grid.z}, block.x, shared, block.y, block.z}, list, values);
+  each_written([&](Storage& storage) {
+    backend.end_write(storage);
+    storage.bump_version();
+  });
 }
 
 }  // namespace beeswax

@@ -45,9 +45,7 @@ void Tensor::copy_to_host(void* out) const {
   const Tensor dense = contiguous();
   const size_t bytes = dtype_bytes(dtype(), static_cast<size_t>(elem_count()));
   const size_t offset = dtype_bytes(dtype(), static_cast<size_t>(dense.layout().offset()));
-  Backend& backend = backend_for(device());
-  backend.synchronize();
-  backend.download(dense.storage(), offset, {static_cast<std::byte*>(out), bytes});
+  backend_for(device()).download(dense.storage(), offset, {static_cast<std::byte*>(out), bytes});
 }
 
 void Tensor::require_one_element() const {

@@ -162,12 +162,10 @@ int cuStreamSynchronize(void* stream) {
   return call(__func__, [&](Machine& m) { return m.wait(stream); }, Rule::NotWhileCapturing);
 }
 int cuStreamQuery(void* stream) {
-  return call(__func__, [&](Machine& m) { return m.wait(stream); }, Rule::NotWhileCapturing);
+  return call(__func__, [&](Machine& m) { return m.query(stream); }, Rule::NotWhileCapturing);
 }
 int cuStreamWaitEvent(void* stream, void* event, unsigned) {
-  return call(__func__, [&](Machine& m) {
-    return m.find(Kind::Event, event) == nullptr ? fake::kInvalid : m.wait(stream);
-  });
+  return call(__func__, [&](Machine& m) { return m.make_wait(stream, event); });
 }
 int cuEventCreate(void** event, unsigned) {
   return call(__func__, [&](Machine& m) { return answer(event, m.make(Kind::Event)); });

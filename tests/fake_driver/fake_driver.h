@@ -17,6 +17,13 @@ struct Launch {
   const void* arguments;
 };
 
+/// What was submitted to a stream, for the function that a test registers: a kernel's name, "copy", "fill",
+/// "graph", "record" (an event), "wait 2" (for an event that stream 2 recorded). Not what a graph records.
+struct Submitted {
+  int64_t stream;  ///< streams count from 0 as they are made
+  const char* what;
+};
+
 struct Control {
   // What is alive
   int64_t allocations, pinned, streams, events, modules, graphs, instances;
@@ -35,6 +42,8 @@ struct Control {
   int cluster_blocks;                            ///< in clusters at once; 0 refuses them
   size_t memory_bytes;                           ///< more than this, and allocating fails
   void (*run)(const Launch& launch);             ///< called for each launch, if set
+  void (*submitted)(const Submitted& work);      ///< likewise
+  bool busy;                                     ///< streams that are asked say that work is left
   size_t (*argument_bytes)(const char* kernel);  ///< what a graph keeps of a launch's arguments
 
   // The fault: the nth call from now of `fail_call` (empty: of any) answers fail_error;

@@ -117,12 +117,10 @@ int hipStreamSynchronize(void* stream) {
   return call(__func__, [&](Machine& m) { return m.wait(stream); }, Rule::NotWhileCapturing);
 }
 int hipStreamQuery(void* stream) {
-  return call(__func__, [&](Machine& m) { return m.wait(stream); }, Rule::NotWhileCapturing);
+  return call(__func__, [&](Machine& m) { return m.query(stream); }, Rule::NotWhileCapturing);
 }
 int hipStreamWaitEvent(void* stream, void* event, unsigned) {
-  return call(__func__, [&](Machine& m) {
-    return m.find(Kind::Event, event) == nullptr ? fake::kInvalid : m.wait(stream);
-  });
+  return call(__func__, [&](Machine& m) { return m.make_wait(stream, event); });
 }
 int hipEventCreateWithFlags(void** event, unsigned) {
   return call(__func__, [&](Machine& m) { return answer(event, m.make(Kind::Event)); });

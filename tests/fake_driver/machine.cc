@@ -86,6 +86,7 @@ int Machine::misuse(const std::string& what) {
 void* Machine::make(Kind kind, Object object) {
   object.kind = kind;
   object.device = current_device;
+  if (kind == Kind::Stream) object.number = streams_made_++;
   void* handle = nullptr;  // at a multiple of 256, as drivers allocate
   if (posix_memalign(&handle, 256, std::max<size_t>(object.bytes, 1)) != 0) std::abort();
   objects_.emplace(handle, std::move(object));
@@ -145,10 +146,13 @@ int Machine::function(void** out, void* module, const char* name) {
   return 0;
 }
 
-int Machine::submit(void* stream, std::function<int()> work) {
+int Machine::submit(void* stream, const std::string& what, std::function<int()> work) {
   Object* object = find(Kind::Stream, stream);
   if (object == nullptr) return kInvalid;
-  if (!object->capturing) return work();
+  if (!object->capturing) {
+    if (control.submitted != nullptr) control.submitted({object->number, what.c_str()});
+    return work();
+  }
   object->work.push_back(std::move(work));
   return 0;
 }
@@ -163,7 +167,7 @@ bool Machine::inside(const void* data, size_t bytes) {
 }
 
 int Machine::copy(void* to, const void* from, size_t bytes, bool to_device, bool from_device, void* stream) {
-  return submit(stream, [=, this] {
+  return submit(stream, "copy", [=, this] {
     if ((to_device && !inside(to, bytes)) || (from_device && !inside(from, bytes)))
       return misuse("a copy outside of an allocation");
     std::memcpy(to, from, bytes);
@@ -172,7 +176,7 @@ int Machine::copy(void* to, const void* from, size_t bytes, bool to_device, bool
 }
 
 int Machine::fill(void* to, int value, size_t bytes, void* stream) {
-  return submit(stream, [=, this] {
+  return submit(stream, "fill", [=, this] {
     if (!inside(to, bytes)) return misuse("a fill outside of an allocation");
     std::memset(to, value, bytes);
     return 0;
@@ -187,7 +191,7 @@ int Machine::launch(void* function, const unsigned (&blocks)[3], unsigned thread
   const std::string& kernel = *static_cast<const std::string*>(function);
   if (bytes == 0 && control.argument_bytes != nullptr) bytes = control.argument_bytes(kernel.c_str());
   std::string kept(static_cast<const char*>(arguments), bytes);
-  return submit(stream,
+  return submit(stream, kernel,
                 [this, kernel, kept = std::move(kept), x = blocks[0], y = blocks[1], z = blocks[2], threads] {
                   ++control.launches;
                   if (control.run != nullptr) control.run({kernel.c_str(), {x, y, z}, threads, kept.data()});
@@ -197,11 +201,23 @@ int Machine::launch(void* function, const unsigned (&blocks)[3], unsigned thread
 
 int Machine::wait(void* stream) { return find(Kind::Stream, stream) == nullptr ? kInvalid : 0; }
 
+int Machine::query(void* stream) {
+  if (find(Kind::Stream, stream) == nullptr) return kInvalid;
+  return control.busy ? kNotReady : 0;
+}
+
+int Machine::make_wait(void* stream, void* event) {
+  const Object* object = find(Kind::Event, event);
+  if (object == nullptr || object->nanoseconds == 0) return misuse("a wait for nothing");
+  return submit(stream, "wait " + std::to_string(object->number), [] { return 0; });
+}
+
 int Machine::record(void* event, void* stream) {
   if (find(Kind::Event, event) == nullptr) return kInvalid;
-  return submit(stream, [event, this] {
+  return submit(stream, "record", [event, stream, this] {
     Object* object = find(Kind::Event, event);
     if (object == nullptr) return kInvalid;
+    if (const Object* on = find(Kind::Stream, stream); on != nullptr) object->number = on->number;
     object->nanoseconds = std::chrono::steady_clock::now().time_since_epoch().count();
     return 0;
   });
@@ -255,7 +271,7 @@ int Machine::instantiate(void** out, void* graph) {
 int Machine::launch_graph(void* instance, void* stream) {
   const Object* object = find(Kind::Instance, instance);
   if (object == nullptr) return kInvalid;
-  return submit(stream, [work = object->work] {
+  return submit(stream, "graph", [work = object->work] {
     for (const auto& step : work)
       if (const int error = step(); error != 0) return error;
     return 0;

@@ -15,7 +15,7 @@
 namespace fake {
 
 inline constexpr int kInvalid = 1, kNoMemory = 2, kNoDevice = 101, kBadImage = 200, kNotFound = 500,
-                     kCaptureUnsupported = 900, kCaptureInvalidated = 901;
+                     kNotReady = 600, kCaptureUnsupported = 900, kCaptureInvalidated = 901;
 
 enum class Kind { Allocation, Pinned, Stream, Event, Module, Graph, Instance };
 
@@ -28,6 +28,7 @@ struct Object {
   std::vector<std::function<int()>> work;   // of a graph or an instance
   bool capturing = false, spoiled = false;  // a stream
   int64_t nanoseconds = 0;                  // an event's time; 0: not recorded
+  int64_t number = 0;                       // of a stream; of the stream that recorded an event
 };
 
 class Machine {
@@ -48,14 +49,16 @@ class Machine {
   int allocate(Kind kind, void** out, size_t bytes);
   int load(void** out, const void* image);
   int function(void** out, void* module, const char* name);
-  /// Does it, or keeps it for the graph that the stream records.
-  int submit(void* stream, std::function<int()> work);
+  /// Does it, or keeps it for the graph that the stream records. `what` as Submitted names it.
+  int submit(void* stream, const std::string& what, std::function<int()> work);
   int copy(void* to, const void* from, size_t bytes, bool to_device, bool from_device, void* stream);
   int fill(void* to, int value, size_t bytes, void* stream);
   /// `bytes` of arguments, or what the test says that the kernel takes where it is 0.
   int launch(void* function, const unsigned (&blocks)[3], unsigned threads, const void* arguments,
              size_t bytes, void* stream);
   int wait(void* stream);
+  int query(void* stream);
+  int make_wait(void* stream, void* event);
   int record(void* event, void* stream);
   /// By the clock of the host, as everything happens there.
   int elapsed(float* milliseconds, void* from, void* to);
@@ -73,6 +76,7 @@ class Machine {
   int64_t& count(Kind kind);
   bool inside(const void* data, size_t bytes);
   std::map<const void*, Object> objects_;
+  int64_t streams_made_ = 0;
 };
 
 enum class Rule { Plain, NotWhileCapturing, Releases, ReleasesMemory };

@@ -59,16 +59,16 @@ inline void set_fault(fake::Control& control, const char* call, int64_t nth, int
 }
 inline void clear_fault(fake::Control& control) { set_fault(control, "", 0, 0); }
 
-/// What is alive when no tensor is: the device's own stream, slot and buffers, and the modules it loaded.
+/// What is alive when no tensor is: the device's own streams, slots and buffers, and the modules it loaded.
 inline void expect_nothing_leaks(const FakeGpu& fake, fake::Control& control) {
   gpu::Gpu& gpu = gpu::Gpu::of(fake.device());
   EXPECT_EQ(gpu.pool().statistics().used_bytes, 0u);
   gpu.pool().trim();
   EXPECT_EQ(control.allocations, 0);
-  EXPECT_EQ(control.streams, 1);
-  const auto buffers = static_cast<int64_t>(gpu.staging().buffers());
-  EXPECT_EQ(control.pinned, 1 + buffers);
-  EXPECT_EQ(control.events, buffers);
+  const gpu::Streams& streams = gpu.streams();
+  EXPECT_EQ(control.streams, streams.count());
+  EXPECT_EQ(control.pinned, static_cast<int64_t>(streams.slots().pages() + streams.buffers()));
+  EXPECT_EQ(control.events, static_cast<int64_t>(streams.events()));
   EXPECT_EQ(control.graphs, 0);
   EXPECT_EQ(control.instances, 0);
   EXPECT_EQ(control.modules, gpu.modules_loaded());

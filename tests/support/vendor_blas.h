@@ -42,7 +42,7 @@ class CountLaunches final : public gpu::LaunchHooks {
     ++counts_[kernel.name];
   }
   void end(gpu::Gpu&, const gpu::Kernel&, const gpu::LaunchShape&, bool) noexcept override {}
-  void waited(gpu::Gpu&) noexcept override {}
+  void waited(gpu::Gpu&, const gpu::DeviceStream&) noexcept override {}
 
  private:
   std::mutex mutex_;

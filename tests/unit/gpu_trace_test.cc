@@ -9,6 +9,7 @@
 
 #include "backends/gpu/driver.h"
 #include "beeswax/graph.h"
+#include "beeswax/stream.h"
 #include "beeswax/tensor.h"
 #include "support/apart.h"
 #include "support/expect_error.h"
@@ -149,6 +150,36 @@ TEST(GpuTrace, AReplayIsOneEvent) {
     ASSERT_EQ(file.events("X").size(), 4u);
     EXPECT_EQ(file.events("X")[3].at("name"), "graph");
     EXPECT_EQ(file.events("X")[3].at("cat"), "replay");
+  }
+}
+
+TEST(GpuTrace, EachStreamIsAThread) {
+  for (const FakeGpu& fake : fake_gpus()) {
+    const TraceFile file;
+    run_apart([&] {
+      const fake::Control& control = fake.control();
+      const Tensor x = Tensor::ones({8}, DType::F32, fake.device());
+      const Stream other = Stream::make(fake.device());
+      {
+        const StreamScope scope(other);
+        x.exp();
+      }
+      x.sin();
+      other.synchronize();  // writes what ran there
+      EXPECT_EQ(file.events("X").size(), 1u);
+      fake.device().synchronize();
+      EXPECT_EQ(control.misuses, 0) << control.misuse;
+      return "";
+    });
+    ASSERT_EQ(file.events("X").size(), 3u);
+    for (const json& event : file.events("X")) {
+      const int stream = event.at("name") == "unary_exp_f32" ? 1 : 0;
+      EXPECT_EQ(event.at("tid"), stream);
+      EXPECT_EQ(event.at("args").at("stream"), stream);
+    }
+    ASSERT_EQ(file.events("M").size(), 3u);
+    EXPECT_EQ(file.events("M")[2].at("tid"), 1);
+    EXPECT_EQ(file.events("M")[2].at("args").at("name"), "stream 1");
   }
 }
 

@@ -18,6 +18,8 @@ class GpuBackend final : public Backend {
   void upload(Storage& to, size_t offset, std::span<const std::byte> from) override;
   void download(const Storage& from, size_t offset, std::span<std::byte> to) override;
   void synchronize() override;
+  void begin_write(Storage& storage) override;
+  void end_write(Storage& storage) override;
 
   void fill(const Target& out, const Scalar& value) override;
   void range(const Target& out, const Scalar& start, const Scalar& step) override;

@@ -12,6 +12,7 @@ struct Capture {
   const Pool* pool;  ///< of the device
   StreamHandle stream;
   GraphMemory& memory;
+  ErrorSlot* slot;      ///< the graph's, as kernels see it
   size_t commands = 0;  ///< that were recorded
 };
 

@@ -217,7 +217,8 @@ bool gemm_hopper(Gpu& gpu, const Product& original) {
   const int64_t units = gpu.properties().units;
   arguments.blocks = static_cast<uint32_t>(half && parts == 1 ? std::min(work, units) : work);
   plan.shape.blocks[0] = arguments.blocks;
-  gpu.launch(*plan.kernel, plan.shape, arguments);
+  const void* const mapped[] = {a->data, b->data};  // maps do not show their addresses
+  gpu.launch(*plan.kernel, plan.shape, arguments, mapped);
   return true;
 }
 

@@ -63,16 +63,10 @@ Gpu::Gpu(const Device& device, const Driver& driver, int ordinal, int number)
       ordinal_(ordinal),
       number_(number),
       pool_(driver, ordinal),
-      stream_(driver),
-      staging_(*this, driver),
-      slot_(driver) {
+      streams_(*this) {
   check(driver_, driver_.properties(ordinal, &properties_), "asking for the device's properties");
   use();
-  check(driver_, driver_.create_stream(stream_.out()), "creating a stream");
-  void* seen = nullptr;
-  check(driver_, driver_.allocate_host(sizeof(ErrorSlot), slot_.out(), &seen), "allocating pinned memory");
-  new (slot_.get()) ErrorSlot{};
-  device_slot_ = static_cast<ErrorSlot*>(seen);
+  streams_.start();
   choose_target();
   start_trace();
 }
@@ -152,44 +146,75 @@ Kernel Gpu::load(std::string_view name, const char* operation, uint32_t shared_b
   return kernel;
 }
 
-void Gpu::launch_bytes(const Kernel& kernel, const LaunchShape& shape, const void* arguments, size_t bytes) {
-  if (bytes != kernel.argument_bytes)
+void Gpu::launch_bytes(const Kernel& kernel, const LaunchShape& shape, std::span<const std::byte> arguments,
+                       std::span<const void* const> hidden) {
+  if (arguments.size() != kernel.argument_bytes)
     fail(ErrorKind::Internal, kernel.operation, "kernel ", kernel.name, " takes ", kernel.argument_bytes,
-         " bytes of arguments, not ", bytes);
-  submit(kernel, shape, {static_cast<const std::byte*>(arguments), bytes}, [&](StreamHandle stream) {
-    return driver_.launch(kernel.function, shape, arguments, bytes, stream);
+         " bytes of arguments, not ", arguments.size());
+  submit(kernel, shape, {arguments, hidden}, [&](StreamHandle stream) {
+    return driver_.launch(kernel.function, shape, arguments.data(), arguments.size(), stream);
   });
 }
 
-void Gpu::launch_list(const Kernel& kernel, const LaunchShape& shape, std::span<void*> arguments) {
-  submit(kernel, shape, {}, [&](StreamHandle stream) {
+void Gpu::launch_list(const Kernel& kernel, const LaunchShape& shape, std::span<void*> arguments,
+                      std::span<const std::byte> values) {
+  submit(kernel, shape, {values, {}}, [&](StreamHandle stream) {
     return driver_.launch_list(kernel.function, shape, arguments.data(), stream);
   });
 }
 
-template <class Launch>
-Result Gpu::try_submit(const Kernel& kernel, const LaunchShape& shape, std::span<const std::byte> arguments,
-                       const Launch& launch) {
+std::vector<void*> Gpu::blocks_of(const Reach& reach) const {
+  std::vector<void*> blocks;
+  pool_.find(reach.arguments, blocks);
+  if (!reach.hidden.empty()) pool_.find(std::as_bytes(reach.hidden), blocks);
+  return blocks;
+}
+
+template <class Submit>
+Result Gpu::ordered(const Reach& reach, const Submit& submit) {
   use();
-  Result result;
   if (Capture* capture = recording(); capture != nullptr) {
-    // Without hooks: a driver does not time what it only records.
     ++capture->commands;
-    pool_.hold(arguments, capture->memory);
-    result = launch(capture->stream);
-  } else if (LaunchHooks* hooks = launch_hooks.load(std::memory_order_acquire); hooks != nullptr) {
-    result = hooked(*hooks, kernel, shape, launch);
-  } else {
-    result = launch(stream_.get());
+    pool_.hold(reach.arguments, capture->memory);
+    if (!reach.hidden.empty()) pool_.hold(std::as_bytes(reach.hidden), capture->memory);
+    return submit(capture->stream);
   }
+  DeviceStream& stream = current();
+  std::vector<void*> blocks;
+  const bool several = streams_.several();
+  if (several) {
+    blocks = blocks_of(reach);
+    pool_.order(blocks, stream, Access::Read);
+  }
+  const Result result = submit(stream.handle());
+  if (!result.ok()) return result;
+  const uint64_t ticket = stream.count();
+  // Asked again: a second stream may have been made meanwhile. It cannot have used this memory before, for it
+  // would have had to know that this thread had not begun.
+  if (streams_.several()) pool_.mark_read(several ? blocks : blocks_of(reach), stream, ticket);
+  return result;
+}
+
+template <class Launch>
+Result Gpu::try_submit(const Kernel& kernel, const LaunchShape& shape, const Reach& reach,
+                       const Launch& launch) {
+  const Result result = ordered(reach, [&](StreamHandle stream) {
+    LaunchHooks* hooks = launch_hooks.load(std::memory_order_acquire);
+    // What is recorded has no hooks: a driver does not time it.
+    if (hooks == nullptr || recording() != nullptr) return launch(stream);
+    const std::scoped_lock lock(hooked_);
+    hooks->begin(*this, kernel, shape);
+    const Result submitted = launch(stream);
+    hooks->end(*this, kernel, shape, submitted.ok());
+    return submitted;
+  });
   if (result.ok()) last_kernel_.store(&kernel, std::memory_order_relaxed);
   return result;
 }
 
 template <class Launch>
-void Gpu::submit(const Kernel& kernel, const LaunchShape& shape, std::span<const std::byte> arguments,
-                 const Launch& launch) {
-  const Result result = try_submit(kernel, shape, arguments, launch);
+void Gpu::submit(const Kernel& kernel, const LaunchShape& shape, const Reach& reach, const Launch& launch) {
+  const Result result = try_submit(kernel, shape, reach, launch);
   if (!result.ok())
     check(driver_, result,
           join_text("launching the kernel ", kernel.name, " of ", kernel.operation, " on ", device_));
@@ -198,30 +223,31 @@ void Gpu::submit(const Kernel& kernel, const LaunchShape& shape, std::span<const
 void Gpu::submit_call(const Kernel& kernel, std::span<const void* const> pointers,
                       const std::function<std::string(StreamHandle)>& call) {
   std::string refused;
-  const Result result = try_submit(kernel, {}, std::as_bytes(pointers), [&](StreamHandle stream) {
+  const Result result = try_submit(kernel, {}, {{}, pointers}, [&](StreamHandle stream) {
     refused = call(stream);
     return Result{refused.empty() ? Code::Ok : Code::Other, 0};
   });
   if (!result.ok()) fail(ErrorKind::Device, kernel.operation, device_, ": ", refused);
 }
 
-template <class Launch>
-Result Gpu::hooked(LaunchHooks& hooks, const Kernel& kernel, const LaunchShape& shape, const Launch& launch) {
-  const std::scoped_lock lock(hooked_);
-  hooks.begin(*this, kernel, shape);
-  const Result result = launch(stream_.get());
-  hooks.end(*this, kernel, shape, result.ok());
-  return result;
-}
-
-void Gpu::record_use(const void* arguments, size_t bytes) {
-  if (Capture* capture = recording(); capture != nullptr)
-    pool_.hold({static_cast<const std::byte*>(arguments), bytes}, capture->memory);
-}
-
-void Gpu::launch(const GraphInstance& graph) {
+void Gpu::launch(const GraphInstance& graph, const GraphMemory& memory, const SlotRef& slot) {
   static const Kernel kGraph{nullptr, "graph", "replay", 0};  // as hooks and messages name it
-  submit(kGraph, {}, {}, [&](StreamHandle stream) { return driver_.launch_graph(graph.get(), stream); });
+  DeviceStream& stream = current();
+  if (streams_.several()) pool_.order(memory.blocks(), stream, Access::Write);
+  submit(kGraph, {}, {}, [&](StreamHandle handle) { return driver_.launch_graph(graph.get(), handle); });
+  stream.look_at(slot);
+  if (streams_.several()) pool_.mark_written(memory.blocks(), stream);
+}
+
+void Gpu::begin_write(void* block) {
+  // A graph's replays write all of its memory.
+  if (recording() != nullptr || !streams_.several()) return;
+  pool_.order({&block, 1}, current(), Access::Write);
+}
+
+void Gpu::end_write(void* block) {
+  if (recording() != nullptr || !streams_.several()) return;
+  pool_.mark_written({&block, 1}, current());
 }
 
 int Gpu::clusters(const Kernel& kernel, const LaunchShape& shape) {
@@ -237,7 +263,6 @@ int Gpu::clusters(const Kernel& kernel, const LaunchShape& shape) {
 
 void Gpu::make_tensor_map(const TensorView& view, void* out) {
   check(driver_, driver_.make_tensor_map(view, out), "describing a tensor to the copy engine");
-  record_use(static_cast<const void*>(&view.data), sizeof(view.data));  // a map does not show the address
 }
 
 void Gpu::refuse_recording(std::string_view what) const {
@@ -251,33 +276,61 @@ void Gpu::upload(void* to, const void* from, size_t bytes) {
   refuse_recording(
       "a copy from the host; make the tensor before capturing, and write new values into it in place");
   if (bytes == 0) return;
-  use();
-  staging_.upload(to, from, bytes, stream());
+  const void* const reached[] = {to};
+  ordered({{}, reached}, [&](StreamHandle stream) {
+    current().staging().upload(to, from, bytes, stream);
+    return Result{};
+  });
 }
 
 void Gpu::download(void* to, const void* from, size_t bytes) {
   refuse_recording(kNoWaiting);
-  use();
-  staging_.download(to, from, bytes, stream());
-  synchronize();
+  DeviceStream& stream = current();
+  const void* const reached[] = {from};
+  ordered({{}, reached}, [&](StreamHandle handle) {
+    stream.staging().download(to, from, bytes, handle);
+    return Result{};
+  });
+  wait(stream);
 }
 
 void Gpu::copy(void* to, const void* from, size_t bytes) {
   if (bytes == 0) return;
+  const void* const reached[] = {to, from};
+  const auto submit = [&](StreamHandle stream) {
+    return driver_.copy(to, from, bytes, Direction::DeviceToDevice, stream);
+  };
+  check(driver_, ordered({{}, reached}, submit), "copying on the device");
+}
+
+void Gpu::fill_bytes(void* to, uint8_t value, size_t bytes) {
+  if (bytes == 0) return;
+  const void* const reached[] = {to};
+  const auto submit = [&](StreamHandle stream) { return driver_.fill_bytes(to, value, bytes, stream); };
+  check(driver_, ordered({{}, reached}, submit), "clearing memory");
+}
+
+void Gpu::wait(DeviceStream& stream) {
+  refuse_recording(kNoWaiting);
   use();
-  const void* operands[] = {to, from};
-  record_use(static_cast<const void*>(operands), sizeof(operands));
-  if (Capture* capture = recording(); capture != nullptr) ++capture->commands;
-  check(driver_, driver_.copy(to, from, bytes, Direction::DeviceToDevice, stream()), "copying on the device");
+  const std::optional<ErrorSlot> found = stream.wait_for_errors();
+  if (LaunchHooks* hooks = launch_hooks.load(std::memory_order_acquire); hooks != nullptr)
+    hooks->waited(*this, stream);
+  if (found.has_value()) throw_reported(*found);
 }
 
 void Gpu::synchronize() {
   refuse_recording(kNoWaiting);
   use();
-  check_work(driver_.wait_for_stream(stream()), "waiting for the device");
-  if (LaunchHooks* hooks = launch_hooks.load(std::memory_order_acquire); hooks != nullptr)
-    hooks->waited(*this);
-  throw_reported();
+  DeviceStream& own = current();
+  for (uint32_t i = 0; i < streams_.count(); ++i) {
+    DeviceStream& stream = *streams_.at(i);
+    if (&stream == &own) continue;
+    stream.wait();
+    if (LaunchHooks* hooks = launch_hooks.load(std::memory_order_acquire); hooks != nullptr)
+      hooks->waited(*this, stream);
+  }
+  wait(own);
 }
 
 void Gpu::check_work(Result result, std::string_view what) const {
@@ -290,11 +343,7 @@ void Gpu::check_work(Result result, std::string_view what) const {
                                     last->operation, ")"));
 }
 
-void Gpu::throw_reported() {
-  ErrorSlot& slot = *static_cast<ErrorSlot*>(slot_.get());
-  if (std::atomic_ref(slot.state).load(std::memory_order_acquire) == 0) return;
-  const ErrorSlot found = slot;
-  slot = ErrorSlot{};
+void Gpu::throw_reported(const ErrorSlot& found) const {
   // The kernel was given it as a number. NOLINTNEXTLINE(performance-no-int-to-ptr)
   const auto* kernel = reinterpret_cast<const Kernel*>(found.origin);
   if (found.code == kErrorDivisionByZero)

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Gpu: one device with its memory pool, its stream, its loaded kernels and its slot for errors found in
-// kernels. Work is submitted to one stream in the order of the calls; from many threads, in the order they
-// come.
+// Gpu: one device with its memory pool, its streams and its loaded kernels. Work is submitted to the calling
+// thread's stream in the order of the calls; from many threads with one stream, in the order they come. What
+// one stream makes of another's memory waits for that one, as the pool notes it.
 #pragma once
 
 #include <array>
@@ -19,7 +19,7 @@
 #include "backends/gpu/handles.h"
 #include "backends/gpu/hooks.h"
 #include "backends/gpu/pool.h"
-#include "backends/gpu/staging.h"
+#include "backends/gpu/streams.h"
 #include "kernels/args.h"
 
 namespace beeswax::gpu {
@@ -31,8 +31,6 @@ struct Kernel {
   const char* operation = "";  ///< for messages of errors found in it
   uint32_t argument_bytes = 0;
 };
-
-inline constexpr int kMostGpus = 32;
 
 class Gpu {
  public:
@@ -48,18 +46,21 @@ class Gpu {
   /// A small number of this GPU in the process: KernelTable's index.
   int number() const { return number_; }
   Pool& pool() { return pool_; }
-  const Staging& staging() const { return staging_; }
-  /// Where the calling thread's work goes.
-  StreamHandle stream() const {
-    const Capture* capture = recording();
-    return capture == nullptr ? stream_.get() : capture->stream;
+  Streams& streams() { return streams_; }
+  /// The calling thread's stream. What it records for a graph goes elsewhere.
+  DeviceStream& current() const {
+    DeviceStream* chosen = current_streams[static_cast<size_t>(number_)];
+    return chosen != nullptr ? *chosen : streams_.first();
   }
   /// What the calling thread records for a graph of this device, or null.
   Capture* recording() const {
     return capturing != nullptr && capturing->pool == &pool_ ? capturing : nullptr;
   }
-  /// Where kernels report errors, as kernels see it.
-  ErrorSlot* error_slot() const { return device_slot_; }
+  /// Where kernels that the calling thread launches report errors, as kernels see it.
+  ErrorSlot* error_slot() const {
+    const Capture* capture = recording();
+    return capture == nullptr ? current().slot()->device : capture->slot;
+  }
   /// Modules that were loaded so far; each is unpacked and loaded once.
   int modules_loaded() const { return modules_loaded_.load(); }
   /// The target whose code runs here, "gfx1100" or "ptx_80".
@@ -72,23 +73,28 @@ class Gpu {
   /// Finds and loads a kernel by name: the slow path of KernelTable. Throws Internal where the bundle lacks
   /// it.
   Kernel load(std::string_view name, const char* operation, uint32_t shared_bytes);
+  /// Memory that the kernel reads or writes is found in the arguments; `hidden` is what does not show there.
   template <class Arguments>
-  void launch(const Kernel& kernel, const LaunchShape& shape, const Arguments& arguments) {
-    launch_bytes(kernel, shape, &arguments, sizeof(Arguments));
+  void launch(const Kernel& kernel, const LaunchShape& shape, const Arguments& arguments,
+              std::span<const void* const> hidden = {}) {
+    launch_bytes(kernel, shape, {reinterpret_cast<const std::byte*>(&arguments), sizeof(Arguments)}, hidden);
   }
-  /// Launches a kernel that was compiled at run time, with an address for each argument. The kernel must live
-  /// as long as the device may report errors of it; what the arguments point to is the caller's to record.
-  void launch_list(const Kernel& kernel, const LaunchShape& shape, std::span<void*> arguments);
-  /// Replays a graph.
-  void launch(const GraphInstance& graph);
+  /// Launches a kernel that was compiled at run time, with an address for each argument; `values` are all of
+  /// them, each at a multiple of eight bytes. The kernel must live as long as the device may report errors of
+  /// it.
+  void launch_list(const Kernel& kernel, const LaunchShape& shape, std::span<void*> arguments,
+                   std::span<const std::byte> values);
+  /// Replays a graph, which may write all of its memory and whose kernels report to `slot`.
+  void launch(const GraphInstance& graph, const GraphMemory& memory, const SlotRef& slot);
   /// Submits work through another library as if it were a launch of `kernel`: call(stream) gives "function
   /// says
   /// ..." where the library refused, else "". `pointers` are where the work reads and writes. Throws Device
   /// where it is refused.
   void submit_call(const Kernel& kernel, std::span<const void* const> pointers,
                    const std::function<std::string(StreamHandle)>& call);
-  /// While the thread records: makes memory the graph's that a launch's arguments may point to.
-  void record_use(const void* arguments, size_t bytes);
+  /// Around launches of the thread that write, in place, to a block of the pool that others may use.
+  void begin_write(void* block);
+  void end_write(void* block);
   /// Throws Unsupported while the thread records: "a graph cannot record " `what`.
   void refuse_recording(std::string_view what) const;
   /// Clusters of shape.cluster blocks that run at once, where each fills a unit as `kernel` in `shape` does;
@@ -100,31 +106,40 @@ class Gpu {
   void check_work(Result result, std::string_view what) const;
   /// Copies from the host, without waiting for the device; the source may change when it returns.
   void upload(void* to, const void* from, size_t bytes);
-  /// Copies to the host and waits; throws what kernels reported before.
+  /// Copies to the host and waits for the thread's stream; throws what kernels reported before.
   void download(void* to, const void* from, size_t bytes);
   void copy(void* to, const void* from, size_t bytes);
-  /// Waits for everything submitted, and throws the first error that a kernel reported since the last wait.
+  void fill_bytes(void* to, uint8_t value, size_t bytes);
+  /// Waits for everything submitted to any stream, and throws as wait() does for the thread's own.
   void synchronize();
+  /// Waits for a stream, and throws the first error that its kernels reported since the last wait.
+  void wait(DeviceStream& stream);
 
  private:
   Gpu(const Device& device, const Driver& driver, int ordinal, int number);
-  void launch_bytes(const Kernel& kernel, const LaunchShape& shape, const void* arguments, size_t bytes);
-  /// The one way of every launch, launch(stream): recorded for a graph, or submitted between the hooks where
-  /// somebody set them.
+  /// What is submitted may read or write what these point to.
+  struct Reach {
+    std::span<const std::byte> arguments;
+    std::span<const void* const> hidden;
+  };
+  void launch_bytes(const Kernel& kernel, const LaunchShape& shape, std::span<const std::byte> arguments,
+                    std::span<const void* const> hidden);
+  /// The one way of everything that is submitted, submit(stream): recorded for a graph, or behind what other
+  /// streams do with its memory.
+  template <class Submit>
+  Result ordered(const Reach& reach, const Submit& submit);
+  std::vector<void*> blocks_of(const Reach& reach) const;
+  /// The one way of every launch, launch(stream): between the hooks where somebody set them.
   template <class Launch>
-  Result try_submit(const Kernel& kernel, const LaunchShape& shape, std::span<const std::byte> arguments,
-                    const Launch& launch);
+  Result try_submit(const Kernel& kernel, const LaunchShape& shape, const Reach& reach, const Launch& launch);
   /// The same, and throws where the driver refuses it.
   template <class Launch>
-  void submit(const Kernel& kernel, const LaunchShape& shape, std::span<const std::byte> arguments,
-              const Launch& launch);
-  template <class Launch>
-  Result hooked(LaunchHooks& hooks, const Kernel& kernel, const LaunchShape& shape, const Launch& launch);
+  void submit(const Kernel& kernel, const LaunchShape& shape, const Reach& reach, const Launch& launch);
   void choose_target();
   Result load_module(uint32_t index);
   void check_module(Result result, uint32_t index) const;
   ModuleHandle module(uint32_t index);
-  void throw_reported();
+  [[noreturn]] void throw_reported(const ErrorSlot& found) const;
 
   Device device_;
   const Driver& driver_;
@@ -134,10 +149,7 @@ class Gpu {
   size_t target_ = 0;
   bool compiled_here_ = false;  // the library has no code for this chip: target_ only names kernels
   Pool pool_;
-  Stream stream_;
-  Staging staging_;
-  PinnedMemory slot_;                                          // an ErrorSlot, as the host sees it
-  ErrorSlot* device_slot_ = nullptr;                           // the device's
+  Streams streams_;
   std::array<std::atomic<int>, kMostCluster + 1> clusters_{};  // one more than clusters(), once it is known
   std::mutex loading_;
   std::vector<Module> modules_;

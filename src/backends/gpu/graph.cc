@@ -17,13 +17,14 @@ class Graph::Recording {
  public:
   Recording(Gpu& gpu, const std::function<void()>& operations)
       : gpu_(gpu), memory_(gpu.pool()), instance_(gpu.driver()) {
-    const gpu::Driver& driver = gpu.driver();
     gpu.use();
-    gpu::Stream stream(driver);
+    slot_ = gpu.streams().slots().take();
+    const gpu::Driver& driver = gpu.driver();
+    gpu::DriverStream stream(driver);
     gpu::RecordedGraph graph(driver);
     check(driver, driver.create_stream(stream.out()), "creating a stream");
     check(driver, driver.begin_capture(stream.get()), "beginning to capture a graph");
-    Capture capture{&gpu.pool(), stream.get(), memory_};
+    Capture capture{&gpu.pool(), stream.get(), memory_, slot_->device};
     gpu::capturing = &capture;
     try {
       operations();
@@ -45,7 +46,9 @@ class Graph::Recording {
     gpu_.try_use();  // where it is lost, nobody needs the answers to what follows
     // Some releases of drivers do not wait for a graph that still runs; memory may be used again at once, in
     // the order of the stream.
-    if (replayed_.load() && gpu::capturing == nullptr) gpu_.driver().wait_for_stream(gpu_.stream());
+    const uint32_t streams = gpu::capturing == nullptr ? replayed_.load() : 0;
+    for (uint32_t i = 0; i < gpu::kMostStreams; ++i)
+      if ((streams >> i & 1u) != 0) gpu_.driver().wait_for_stream(gpu_.streams().at(i)->handle());
     instance_.reset();
   }
   Recording(const Recording&) = delete;
@@ -56,8 +59,8 @@ class Graph::Recording {
       fail(ErrorKind::Unsupported, "replay",
            "a graph cannot record another one's replay; replay it after capturing");
     if (!instance_) return;  // nothing was recorded
-    replayed_.store(true);
-    gpu_.launch(instance_);
+    replayed_.fetch_or(1u << gpu_.current().index());
+    gpu_.launch(instance_, memory_, slot_);
   }
 
   const Device& device() const { return gpu_.device(); }
@@ -66,8 +69,9 @@ class Graph::Recording {
  private:
   Gpu& gpu_;
   gpu::GraphMemory memory_;
+  gpu::SlotRef slot_;  // whatever stream it is replayed on, its kernels report here
   gpu::GraphInstance instance_;
-  std::atomic<bool> replayed_{false};
+  std::atomic<uint32_t> replayed_{0};  // on these streams, one bit each
 };
 
 Graph Graph::capture(const Device& device, const std::function<void()>& operations) {

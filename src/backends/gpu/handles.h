@@ -39,7 +39,7 @@ class Handle {
   void* handle_ = nullptr;
 };
 
-using Stream = Handle<&Driver::destroy_stream>;
+using DriverStream = Handle<&Driver::destroy_stream>;
 using Event = Handle<&Driver::destroy_event>;
 using Module = Handle<&Driver::unload_module>;
 using PinnedMemory = Handle<&Driver::release_host>;

@@ -9,18 +9,20 @@
 
 namespace beeswax::gpu {
 
+class DeviceStream;
 class Gpu;
 struct Kernel;
 
 class LaunchHooks {
  public:
   virtual ~LaunchHooks() = default;
-  /// Around a launch, on the thread that submits it; a device's launches come one at a time. `submitted`:
-  /// whether the driver took it. Launches that a graph records come only when the graph runs, as one.
+  /// Around a launch, on the thread that submits it, to its stream; a device's launches come one at a time.
+  /// `submitted`: whether the driver took it. Launches that a graph records come only when the graph runs, as
+  /// one.
   virtual void begin(Gpu& gpu, const Kernel& kernel, const LaunchShape& shape) noexcept = 0;
   virtual void end(Gpu& gpu, const Kernel& kernel, const LaunchShape& shape, bool submitted) noexcept = 0;
-  /// Everything that was submitted to the device is done.
-  virtual void waited(Gpu& gpu) noexcept = 0;
+  /// Everything that was submitted to the stream is done.
+  virtual void waited(Gpu& gpu, const DeviceStream& stream) noexcept = 0;
 };
 
 /// The process's hooks, or null; they stay alive once they are set.

@@ -117,10 +117,7 @@ void GpuBackend::scatter(ScatterMode mode, const Operand& ids, const Operand& so
     arguments.ids = ids_args(ids, size, false, offset[1], first, reporter(gpu_, kernel));
     arguments.walk = walk_of(part);
     if (!alone) {
-      gpu_.use();
-      if (winner_bytes > 0)
-        check(gpu_.driver(), gpu_.driver().fill_bytes(winner->data(), 0, winner_bytes, gpu_.stream()),
-              "clearing memory");
+      gpu_.fill_bytes(winner->data(), 0, winner_bytes);
       arguments.winner = reinterpret_cast<uint32_t*>(winner->data()) + offset[3];
       gpu_.launch(claim_kernels.get(gpu_, 0), index_shape(part.count), arguments);
       arguments.ids.report.slot = nullptr;  // reported

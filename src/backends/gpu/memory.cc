@@ -18,7 +18,7 @@ GpuBackend& GpuBackend::of(const Device& device) {
 }
 
 detail::Ref<Storage> GpuBackend::allocate(size_t bytes) {
-  void* data = gpu_.pool().take(bytes);
+  void* data = gpu_.pool().take(bytes, gpu_.current());
   return Storage::make(data, bytes, gpu_.device(),
                        [](void* block, size_t, const Device& device) { Gpu::of(device).pool().give(block); });
 }
@@ -30,6 +30,10 @@ void GpuBackend::upload(Storage& to, size_t offset, std::span<const std::byte> f
 void GpuBackend::download(const Storage& from, size_t offset, std::span<std::byte> to) {
   gpu_.download(to.data(), from.data() + offset, to.size());
 }
+
+void GpuBackend::begin_write(Storage& storage) { gpu_.begin_write(storage.data()); }
+
+void GpuBackend::end_write(Storage& storage) { gpu_.end_write(storage.data()); }
 
 void GpuBackend::synchronize() { gpu_.synchronize(); }
 

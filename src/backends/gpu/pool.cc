@@ -4,6 +4,8 @@
 #include <algorithm>
 #include <bit>
 #include <cstring>
+#include <functional>
+#include <iterator>
 
 #include "backends/gpu/capture.h"
 #include "core/fail.h"
@@ -25,6 +27,7 @@ size_t block_bytes(size_t bytes) {
 GraphMemory::~GraphMemory() { pool_.release(*this); }
 
 void GraphMemory::end_capture() {
+  blocks_.assign(held_.begin(), held_.end());
   taken_.clear();
   free_.clear();
 }
@@ -37,14 +40,14 @@ GraphMemory* Pool::recording() const {
   return capturing != nullptr && capturing->pool == this ? &capturing->memory : nullptr;
 }
 
-void* Pool::take(size_t bytes) {
+void* Pool::take(size_t bytes, DeviceStream& stream) {
   const size_t size = block_bytes(bytes);
   if (size < bytes) fail(ErrorKind::TooLarge, "allocate", bytes, " bytes");
-  const std::scoped_lock lock(mutex_);
+  std::unique_lock lock(mutex_);
   GraphMemory* graph = recording();
   if (graph != nullptr)
     if (void* data = take_again(*graph, size); data != nullptr) return data;
-  void* data = take_kept(size);
+  void* data = take_kept(size, stream);
   if (data == nullptr && graph != nullptr)
     fail(ErrorKind::Unsupported, "allocate", "a graph cannot record that ", size,
          " bytes are asked of the driver; run the same operations once before capturing, and drop their "
@@ -57,12 +60,23 @@ void* Pool::take(size_t bytes) {
   }
   statistics_.used_bytes += size;
   statistics_.peak_bytes = std::max(statistics_.peak_bytes, statistics_.used_bytes);
+  blocks_.at(data).home = stream.index();
+  if (graph != nullptr) return data;
+  try {
+    wait(lock, {&data, 1}, stream, Access::Write);
+  } catch (...) {
+    lock.lock();
+    keep(data, blocks_.at(data));
+    throw;
+  }
+  blocks_.at(data).order.begin(stream, Access::Write);
   return data;
 }
 
-void* Pool::take_kept(size_t size) {
-  const auto found = kept_.find(size);
-  if (found == kept_.end() || found->second.empty()) return nullptr;
+void* Pool::take_kept(size_t size, const DeviceStream& stream) {
+  KeptBlocks& kept = kept_[stream.index()];
+  const auto found = kept.find(size);
+  if (found == kept.end() || found->second.empty()) return nullptr;
   void* data = found->second.back();
   found->second.pop_back();
   statistics_.kept_bytes -= size;
@@ -86,8 +100,7 @@ void* Pool::ask_driver(size_t bytes, size_t size) {
   }
   if (result.code == Code::OutOfMemory) refused(driver_.error_text(result.number));
   check(driver_, result, "allocating memory");
-  blocks_.emplace(data, Block{size});
-  addresses_.insert(data);
+  addresses_.emplace(static_cast<std::byte*>(data), &blocks_.emplace(data, Block{size}).first->second);
   ++statistics_.driver_calls;
   return data;
 }
@@ -106,7 +119,7 @@ void Pool::give(void* data) {
 
 void Pool::keep(void* data, Block& block) {
   block.state = State::Kept;
-  kept_[block.bytes].push_back(data);
+  kept_[block.home][block.bytes].push_back(data);
   statistics_.used_bytes -= block.bytes;
   statistics_.kept_bytes += block.bytes;
 }
@@ -126,18 +139,27 @@ void Pool::hold(void* data, Block& block, GraphMemory& graph) {
   graph.bytes_ += block.bytes;
 }
 
-void Pool::hold(std::span<const std::byte> arguments, GraphMemory& graph) {
-  const std::scoped_lock lock(mutex_);
+template <class Visit>
+void Pool::each_block(std::span<const std::byte> arguments, const Visit& visit) const {
+  if (addresses_.empty()) return;
+  const std::byte* first = addresses_.begin()->first;
   for (size_t at = 0; at + sizeof(void*) <= arguments.size(); at += sizeof(void*)) {
     std::byte* address = nullptr;
     std::memcpy(static_cast<void*>(&address), arguments.data() + at, sizeof(address));
-    auto found = addresses_.upper_bound(address);
-    if (found == addresses_.begin()) continue;
-    --found;
-    Block& block = blocks_.at(*found);
-    if (address < static_cast<std::byte*>(*found) + block.bytes && block.state != State::Kept)
-      hold(*found, block, graph);
+    if (std::less<>()(address, first)) continue;  // most words are sizes
+    const auto& [data, block] = *std::prev(addresses_.upper_bound(address));
+    if (address < data + block->bytes && block->state != State::Kept) visit(data, *block);
   }
+}
+
+void Pool::hold(std::span<const std::byte> arguments, GraphMemory& graph) {
+  const std::scoped_lock lock(mutex_);
+  each_block(arguments, [&](std::byte* data, Block& block) { hold(data, block, graph); });
+}
+
+void Pool::find(std::span<const std::byte> arguments, std::vector<void*>& blocks) const {
+  const std::scoped_lock lock(mutex_);
+  each_block(arguments, [&](std::byte* data, Block&) { blocks.push_back(data); });
 }
 
 void Pool::release(GraphMemory& graph) {
@@ -150,15 +172,58 @@ void Pool::release(GraphMemory& graph) {
 
 void Pool::release_kept() {
   // The driver's release waits for the device by itself, so nothing that is still in use goes away.
-  for (auto& [size, blocks] : kept_) {
-    for (void* data : blocks) {
-      driver_.release(data);
-      blocks_.erase(data);
-      addresses_.erase(data);
-      statistics_.kept_bytes -= size;
+  for (KeptBlocks& kept : kept_)
+    for (auto& [size, blocks] : kept) {
+      for (void* data : blocks) {
+        driver_.release(data);
+        addresses_.erase(static_cast<std::byte*>(data));
+        blocks_.erase(data);
+        statistics_.kept_bytes -= size;
+      }
+      blocks.clear();
     }
-    blocks.clear();
+}
+
+template <class Visit>
+void Pool::each_order(std::span<void* const> blocks, const Visit& visit) {
+  for (void* data : blocks)
+    if (const auto found = blocks_.find(data); found != blocks_.end()) visit(found->second.order);
+}
+
+// Streams are made to wait outside of the lock, so there may be more to wait for when it is taken again.
+void Pool::wait(std::unique_lock<std::mutex>& lock, std::span<void* const> blocks, DeviceStream& stream,
+                Access access) {
+  for (;;) {
+    Needs needs;
+    each_order(blocks, [&](const BlockOrder& order) { order.collect(stream, access, needs); });
+    if (!needs.any) return;
+    lock.unlock();
+    for (uint32_t i = 0; i < kMostStreams; ++i)
+      if (needs.tickets[i] != 0) stream.wait_for({i, needs.tickets[i]});
+    lock.lock();
   }
+}
+
+void Pool::order(std::span<void* const> blocks, DeviceStream& stream, Access access) {
+  std::unique_lock lock(mutex_);
+  wait(lock, blocks, stream, access);
+  each_order(blocks, [&](BlockOrder& order) { order.begin(stream, access); });
+}
+
+void Pool::mark_read(std::span<void* const> blocks, const DeviceStream& stream, uint64_t ticket) {
+  const std::scoped_lock lock(mutex_);
+  each_order(blocks, [&](BlockOrder& order) { order.end(stream, ticket); });
+}
+
+void Pool::mark_written(std::span<void* const> blocks, DeviceStream& stream) {
+  std::unique_lock lock(mutex_);
+  wait(lock, blocks, stream, Access::Read);
+  each_order(blocks, [&](BlockOrder& order) { order.end_write(stream); });
+}
+
+void Pool::number_blocks(const Mark& mark) {
+  const std::scoped_lock lock(mutex_);
+  for (auto& [data, block] : blocks_) block.order.number(mark);
 }
 
 void Pool::trim() {

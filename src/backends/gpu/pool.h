@@ -1,18 +1,23 @@
 // SPDX-License-Identifier: Apache-2.0
 // Pool: device memory between the driver and storages. Freed blocks are kept by size and used again without
-// asking the driver, whose own release stops the device. All of a device's work runs in the order of one
-// stream, so a block may be used again at once: what was submitted before it was freed runs before what uses
-// it next.
+// asking the driver, whose own release stops the device. A block goes back to the stream that took it, where
+// it may be used again at once: what was submitted before it was freed runs before what uses it next. Where
+// other streams used it too, the stream waits for them, not the host.
+//
+// The pool also knows who wrote and who read each block (block_order.h), and so orders streams among each
+// other: order() before something is submitted, mark_read() or mark_written() after it.
 #pragma once
 
+#include <array>
 #include <cstddef>
+#include <map>
 #include <mutex>
-#include <set>
 #include <span>
 #include <unordered_map>
 #include <unordered_set>
 #include <vector>
 
+#include "backends/gpu/block_order.h"
 #include "backends/gpu/driver.h"
 
 namespace beeswax::gpu {
@@ -29,6 +34,8 @@ class GraphMemory {
   GraphMemory& operator=(const GraphMemory&) = delete;
 
   size_t bytes() const { return bytes_; }
+  /// The blocks, once the capture has ended.
+  std::span<void* const> blocks() const { return blocks_; }
   /// Blocks that are given back from now on stay as they are until the graph goes.
   void end_capture();
 
@@ -37,6 +44,7 @@ class GraphMemory {
   Pool& pool_;
   size_t bytes_ = 0;
   std::unordered_set<void*> held_, taken_;  // taken_: by the capture under way
+  std::vector<void*> blocks_;               // those of held_
   // Of those, given back again, by size: a graph's commands run in order.
   std::unordered_map<size_t, std::vector<void*>> free_;
 };
@@ -55,13 +63,23 @@ class Pool {
   Pool(const Pool&) = delete;
   Pool& operator=(const Pool&) = delete;
 
-  /// At least `bytes`, 256-byte aligned. When the driver has none left, gives it back what is kept and tries
-  /// once more. Throws OutOfMemory. While the thread captures a graph on this device, the block is the
-  /// graph's, and asking the driver is Unsupported.
-  void* take(size_t bytes);
+  /// At least `bytes`, 256-byte aligned, for work on a stream, which waits for what other streams still do
+  /// with the block. When the driver has none left, gives it back what is kept and tries once more. Throws
+  /// OutOfMemory. While the thread captures a graph on this device, the block is the graph's, whose replays
+  /// wait, and asking the driver is Unsupported.
+  void* take(size_t bytes, DeviceStream& stream);
   void give(void* data);
   /// Makes blocks a graph's in which a launch's arguments may point: aligned words that are addresses there.
   void hold(std::span<const std::byte> arguments, GraphMemory& graph);
+  /// Adds the blocks in which a launch's arguments may point.
+  void find(std::span<const std::byte> arguments, std::vector<void*>& blocks) const;
+  /// Makes a stream wait for what an access to the blocks must come after. Before it is submitted.
+  void order(std::span<void* const> blocks, DeviceStream& stream, Access access);
+  /// It was submitted, and `ticket` counts it.
+  void mark_read(std::span<void* const> blocks, const DeviceStream& stream, uint64_t ticket);
+  void mark_written(std::span<void* const> blocks, DeviceStream& stream);
+  /// A second stream was made: what the first did so far, with any block, the mark covers.
+  void number_blocks(const Mark& mark);
   /// Gives blocks that wait for use back to the driver.
   void trim();
   /// The most that may be used and kept together; 0: no limit but the device's.
@@ -75,22 +93,33 @@ class Pool {
     size_t bytes;
     State state = State::Used;
     uint32_t graphs = 0;  // that hold it
+    uint32_t home = 0;    // the stream that took it
+    BlockOrder order{};
   };
+  using KeptBlocks = std::unordered_map<size_t, std::vector<void*>>;  // by size
   void release_kept();
   void release(GraphMemory& graph);
   GraphMemory* recording() const;
   void* take_again(GraphMemory& graph, size_t size);
-  void* take_kept(size_t size);
+  void* take_kept(size_t size, const DeviceStream& stream);
   void keep(void* data, Block& block);
   void* ask_driver(size_t bytes, size_t size);
   void hold(void* data, Block& block, GraphMemory& graph);
+  /// Calls visit(address, block) for each block in use in which an argument may point.
+  template <class Visit>
+  void each_block(std::span<const std::byte> arguments, const Visit& visit) const;
+  template <class Visit>
+  void each_order(std::span<void* const> blocks, const Visit& visit);
+  /// Returns with the lock held, where the stream has waited for everything that is noted of the blocks.
+  void wait(std::unique_lock<std::mutex>& lock, std::span<void* const> blocks, DeviceStream& stream,
+            Access access);
 
   const Driver& driver_;
   int device_;
   mutable std::mutex mutex_;
-  std::unordered_map<void*, Block> blocks_;              // every block of ours
-  std::set<void*> addresses_;                            // and in order
-  std::unordered_map<size_t, std::vector<void*>> kept_;  // by size
+  std::unordered_map<void*, Block> blocks_;    // every block of ours
+  std::map<std::byte*, Block*> addresses_;     // and in order
+  std::array<KeptBlocks, kMostStreams> kept_;  // of each stream
   Statistics statistics_;
   size_t limit_ = 0;
 };

@@ -14,7 +14,7 @@ namespace beeswax::gpu {
 class PoolScratch {
  public:
   PoolScratch(Gpu& gpu, int64_t bytes)
-      : gpu_(gpu), data_(bytes > 0 ? gpu.pool().take(static_cast<size_t>(bytes)) : nullptr) {}
+      : gpu_(gpu), data_(bytes > 0 ? gpu.pool().take(static_cast<size_t>(bytes), gpu.current()) : nullptr) {}
   ~PoolScratch() {
     if (data_ != nullptr) gpu_.pool().give(data_);
   }

@@ -6,6 +6,7 @@
 #include <chrono>
 #include <cstdio>
 #include <cstdlib>
+#include <memory>
 #include <mutex>
 #include <optional>
 #include <system_error>
@@ -75,38 +76,40 @@ class Trace final : public LaunchHooks {
 
   void begin(Gpu& gpu, const Kernel&, const LaunchShape&) noexcept override {
     const std::scoped_lock lock(mutex_);
-    PerDevice& on = device(gpu);
-    on.started = recorded(gpu, on);
+    PerStream& on = stream(gpu, gpu.current());
+    on.started = recorded(*on.stream, device(gpu));
   }
 
   void end(Gpu& gpu, const Kernel& kernel, const LaunchShape& shape, bool submitted) noexcept override {
     const std::scoped_lock lock(mutex_);
-    PerDevice& on = device(gpu);
+    PerDevice& device = this->device(gpu);
+    PerStream& on = stream(gpu, gpu.current());
     if (!on.started.has_value()) return;
     std::optional<Event> ended;
-    if (submitted) ended = recorded(gpu, on);
+    if (submitted) ended = recorded(*on.stream, device);
     if (ended.has_value()) {
       on.pending.push_back({kernel.name, kernel.operation, shape, *std::move(on.started), *std::move(ended)});
     } else {
-      on.free.push_back(*std::move(on.started));
+      device.free.push_back(*std::move(on.started));
     }
     on.started.reset();
     constexpr size_t kMostPending = 4096;
-    if (on.pending.size() >= kMostPending) collect(gpu, on);
+    if (on.pending.size() >= kMostPending) collect(device, on);
   }
 
-  void waited(Gpu& gpu) noexcept override {
+  void waited(Gpu& gpu, const DeviceStream& waited) noexcept override {
     const std::scoped_lock lock(mutex_);
-    collect(gpu, device(gpu));
+    collect(device(gpu), stream(gpu, waited));
   }
 
   /// At the end of the process.
   void finish() noexcept {
     const std::scoped_lock lock(mutex_);
-    for (PerDevice& on : devices_) {
-      if (on.gpu == nullptr) continue;
-      on.gpu->try_use();  // where it is lost, what is asked of it below fails, and is written as such
-      collect(*on.gpu, on);
+    for (PerDevice& device : devices_) {
+      if (device.gpu == nullptr) continue;
+      device.gpu->try_use();  // where it is lost, what is asked of it below fails, and is written as such
+      for (const std::unique_ptr<PerStream>& on : device.streams)
+        if (on != nullptr) collect(device, *on);
     }
   }
 
@@ -116,50 +119,61 @@ class Trace final : public LaunchHooks {
     LaunchShape shape;
     Event start, end;
   };
+  struct PerStream {
+    const DeviceStream* stream;
+    std::optional<Event> started{};  // of the launch under way
+    std::vector<Record> pending{};
+    // Times count from the start of the stream's launch before: a driver gives them as f32 milliseconds,
+    // which would be coarse over minutes.
+    std::optional<Event> anchor{};
+    double anchor_us = 0;
+  };
   struct PerDevice {
     Gpu* gpu = nullptr;
-    std::optional<Event> started;  // of the launch under way
-    std::vector<Record> pending;
     std::vector<Event> free;
-    // Times count from the start of the launch before: a driver gives them as f32 milliseconds, which would
-    // be coarse over minutes.
-    std::optional<Event> anchor;
-    double anchor_us = 0;
+    std::array<std::unique_ptr<PerStream>, kMostStreams> streams;
   };
 
   PerDevice& device(Gpu& gpu) {
-    PerDevice& on = devices_[static_cast<size_t>(gpu.number())];
-    if (on.gpu != nullptr) return on;
-    on.gpu = &gpu;
-    const std::string number = std::to_string(gpu.number());
-    file_.event(R"({"name":"process_name","ph":"M","pid":)" + number + R"(,"tid":0,"args":{"name":)" +
-                quoted(gpu.device().to_string() + " " + gpu.properties().name) + "}}");
-    file_.event(R"({"name":"thread_name","ph":"M","pid":)" + number +
-                R"(,"tid":0,"args":{"name":"stream 0"}})");
-    on.anchor = recorded(gpu, on);
-    if (on.anchor.has_value()) gpu.driver().wait_for_event(on.anchor->get());
-    on.anchor_us = now_us() - begin_us_;
-    return on;
+    PerDevice& device = devices_[static_cast<size_t>(gpu.number())];
+    if (device.gpu != nullptr) return device;
+    device.gpu = &gpu;
+    file_.event(join_text(R"({"name":"process_name","ph":"M","pid":)", gpu.number(),
+                          R"(,"tid":0,"args":{"name":)",
+                          quoted(gpu.device().to_string() + " " + gpu.properties().name), "}}"));
+    return device;
   }
 
-  // An event on the device's stream; none where the driver fails: what it says there, the launch itself will
-  // hear too.
-  static std::optional<Event> recorded(Gpu& gpu, PerDevice& on) {
-    const Driver& driver = gpu.driver();
+  PerStream& stream(Gpu& gpu, const DeviceStream& stream) {
+    PerDevice& device = this->device(gpu);
+    std::unique_ptr<PerStream>& on = device.streams[stream.index()];
+    if (on != nullptr) return *on;
+    on = std::make_unique<PerStream>(PerStream{&stream});
+    file_.event(join_text(R"({"name":"thread_name","ph":"M","pid":)", gpu.number(), R"(,"tid":)",
+                          stream.index(), R"(,"args":{"name":"stream )", stream.index(), R"("}})"));
+    on->anchor = recorded(stream, device);
+    if (on->anchor.has_value()) gpu.driver().wait_for_event(on->anchor->get());
+    on->anchor_us = now_us() - begin_us_;
+    return *on;
+  }
+
+  // An event on a stream; none where the driver fails: what it says there, the launch itself will hear too.
+  static std::optional<Event> recorded(const DeviceStream& stream, PerDevice& device) {
+    const Driver& driver = device.gpu->driver();
     Event event(driver);
-    if (!on.free.empty()) {
-      event = std::move(on.free.back());
-      on.free.pop_back();
+    if (!device.free.empty()) {
+      event = std::move(device.free.back());
+      device.free.pop_back();
     } else if (!driver.create_event(true, event.out()).ok()) {
       return std::nullopt;
     }
-    if (!driver.record_event(event.get(), gpu.stream()).ok()) return std::nullopt;
+    if (!driver.record_event(event.get(), stream.handle()).ok()) return std::nullopt;
     return event;
   }
 
   // Writes what was launched; waits for the last of it.
-  void collect(Gpu& gpu, PerDevice& on) {
-    const Driver& driver = gpu.driver();
+  void collect(PerDevice& device, PerStream& on) {
+    const Driver& driver = device.gpu->driver();
     const bool done = !on.pending.empty() && driver.wait_for_event(on.pending.back().end.get()).ok();
     for (Record& record : on.pending) {
       float since = 0, took = 0;
@@ -167,25 +181,27 @@ class Trace final : public LaunchHooks {
                          driver.elapsed(on.anchor->get(), record.start.get(), &since).ok() &&
                          driver.elapsed(record.start.get(), record.end.get(), &took).ok();
       on.anchor_us += double{since} * 1000;
-      write(gpu, record, on.anchor_us, timed ? std::optional<double>(double{took} * 1000) : std::nullopt);
+      write(*device.gpu, *on.stream, record, on.anchor_us,
+            timed ? std::optional<double>(double{took} * 1000) : std::nullopt);
       if (timed) std::swap(*on.anchor, record.start);
-      on.free.push_back(std::move(record.start));
-      on.free.push_back(std::move(record.end));
+      device.free.push_back(std::move(record.start));
+      device.free.push_back(std::move(record.end));
     }
     on.pending.clear();
     file_.flush();
   }
 
   // A launch that never ended, because the device was lost, is an instant.
-  void write(const Gpu& gpu, const Record& record, double start_us, std::optional<double> took_us) {
+  void write(const Gpu& gpu, const DeviceStream& stream, const Record& record, double start_us,
+             std::optional<double> took_us) {
     const LaunchShape& shape = record.shape;
     std::string json = R"({"name":)" + quoted(record.kernel) + R"(,"cat":)" + quoted(record.operation);
     json += took_us.has_value() ? R"(,"ph":"X","dur":)" + fixed(*took_us) : R"(,"ph":"i","s":"t")";
     json += R"(,"ts":)" + fixed(start_us);
-    json += join_text(R"(,"pid":)", gpu.number(), R"(,"tid":0,"args":{"device":)",
-                      quoted(gpu.device().to_string()), R"(,"stream":0,"blocks":[)", shape.blocks[0], ",",
-                      shape.blocks[1], ",", shape.blocks[2], R"(],"threads":)", shape.threads,
-                      R"(,"shared_bytes":)", shape.shared_bytes, "}}");
+    json += join_text(R"(,"pid":)", gpu.number(), R"(,"tid":)", stream.index(), R"(,"args":{"device":)",
+                      quoted(gpu.device().to_string()), R"(,"stream":)", stream.index(), R"(,"blocks":[)",
+                      shape.blocks[0], ",", shape.blocks[1], ",", shape.blocks[2], R"(],"threads":)",
+                      shape.threads, R"(,"shared_bytes":)", shape.shared_bytes, "}}");
     file_.event(json);
   }
 

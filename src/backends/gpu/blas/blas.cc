@@ -50,7 +50,7 @@ class DeviceBlas {
         bytes = std::max(bytes, *wanted);
       }
       if (!takes) continue;
-      // Work runs in the order of one stream: who takes this memory next comes after the product.
+      // Who takes this memory next on the thread's stream comes after the product.
       const detail::Ref<Storage> workspace = bytes > 0 ? backend.allocate(bytes) : detail::Ref<Storage>();
       for (const ColumnProduct& piece : *pieces) submit(started, handle, piece, workspace.get(), bytes);
       return true;

@@ -18,12 +18,15 @@ constexpr size_t kMostPlans = 512;
 constexpr int64_t kMostSize = (int64_t{1} << 31) - 1;
 constexpr uintptr_t kAlignment = 16;  // that vector loads of any library are content with
 
-// The library's work on one GPU: its handle, made at the first use, and its plans.
-struct Device {
+// The library's work on one stream: its handle, made at the first use, and its plans.
+struct PerStream {
   std::mutex mutex;  // libraries take one call at a time on a handle
   std::unique_ptr<ConvHandle> handle;
   std::map<Conv, std::unique_ptr<Plan>> plans;  // null: the library does not do it
   Statistics statistics;
+};
+struct Device {
+  std::array<PerStream, kMostStreams> streams;
 };
 
 Device& device_of(const Gpu& gpu) {
@@ -103,12 +106,12 @@ class Dense {
 };
 
 // How the library does it, asked once; null where it does not.
-const Plan* plan_of(const Gpu& gpu, const ConvLibrary& library, Device& device, const Conv& conv) {
-  if (device.handle == nullptr) device.handle = library.open(gpu.stream());
-  if (const auto known = device.plans.find(conv); known != device.plans.end()) return known->second.get();
-  if (device.plans.size() >= kMostPlans) device.plans.clear();
-  ++device.statistics.plans;
-  return (device.plans[conv] = device.handle->plan(conv)).get();
+const Plan* plan_of(const Gpu& gpu, const ConvLibrary& library, PerStream& on, const Conv& conv) {
+  if (on.handle == nullptr) on.handle = library.open(gpu.current().handle());
+  if (const auto known = on.plans.find(conv); known != on.plans.end()) return known->second.get();
+  if (on.plans.size() >= kMostPlans) on.plans.clear();
+  ++on.statistics.plans;
+  return (on.plans[conv] = on.handle->plan(conv)).get();
 }
 
 // Whether the choice may fall on the library, before anything is asked of it.
@@ -143,10 +146,10 @@ bool conv(const Choice& choice, Gpu& gpu, Backend& backend, const ConvShape& sha
     fail(ErrorKind::Device, "conv", "BEESWAX_DNN=vendor on ", gpu.device(), ": ", state.reason);
   }
   gpu.use();
-  Device& device = device_of(gpu);
-  const std::scoped_lock lock(device.mutex);
+  PerStream& on = device_of(gpu).streams[gpu.current().index()];
+  const std::scoped_lock lock(on.mutex);
   try {
-    const Plan* plan = plan_of(gpu, *state.library, device, *conv);
+    const Plan* plan = plan_of(gpu, *state.library, on, *conv);
     if (plan == nullptr) return false;
     run(gpu, backend, *plan, x, kernel, out);
   } catch (const Error& error) {
@@ -154,14 +157,18 @@ bool conv(const Choice& choice, Gpu& gpu, Backend& backend, const ConvShape& sha
     if (error.kind() == ErrorKind::OutOfMemory || choice.mode == VendorMode::Auto) return false;
     throw;
   }
-  ++device.statistics.runs;
+  ++on.statistics.runs;
   return true;
 }
 
 Statistics statistics(const Gpu& gpu) {
-  Device& device = device_of(gpu);
-  const std::scoped_lock lock(device.mutex);
-  return device.statistics;
+  Statistics sum;
+  for (PerStream& on : device_of(gpu).streams) {
+    const std::scoped_lock lock(on.mutex);
+    sum.plans += on.statistics.plans;
+    sum.runs += on.statistics.runs;
+  }
+  return sum;
 }
 
 }  // namespace beeswax::gpu::dnn

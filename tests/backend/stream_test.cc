@@ -1,0 +1,275 @@
+// SPDX-License-Identifier: Apache-2.0
+// Streams: work spread over them makes what one stream makes, whatever passes between them and whenever
+// memory goes; errors come out of the stream whose kernel found them.
+#include "beeswax/stream.h"
+
+#include <gtest/gtest.h>
+
+#include <thread>
+
+#include "beeswax/graph.h"
+#include "beeswax/tensor.h"
+#include "support/devices.h"
+#include "support/expect_error.h"
+
+namespace beeswax::test {
+namespace {
+
+constexpr int64_t kSize = 20000;  // enough to be under way when the next thing is submitted
+
+class Streams : public testing::Test {
+ protected:
+  Tensor filled(double value) const { return Tensor::full({kSize}, value, DType::F32, device_); }
+  Tensor numbers(const Shape& shape) const {
+    return Tensor::arange(0, shape.elem_count(), DType::F32, device_).affine(0.001, -1).reshape(shape);
+  }
+  Device device_ = devices().front();
+};
+
+template <class Work>
+auto on(const Stream& stream, const Work& work) {
+  const StreamScope scope(stream);
+  return work();
+}
+
+void expect_all(const Tensor& x, float value) {
+  const std::vector<float> values = x.to_vec<float>();
+  for (size_t i = 0; i < values.size(); ++i) ASSERT_EQ(values[i], value) << "element " << i;
+}
+
+// Long enough that what is submitted to another stream meanwhile overtakes it.
+Tensor slowly(Tensor x) {
+  for (int i = 0; i < 4; ++i) x = x.affine(1, 1);
+  return x.affine(1, -4);
+}
+
+TEST_F(Streams, ScopesNest) {
+  const Stream first = Stream::current(device_);
+  EXPECT_EQ(first.device(), device_);
+  const Stream a = Stream::make(device_), b = Stream::make(device_);
+  {
+    const StreamScope outer(a);
+    EXPECT_TRUE(Stream::current(device_) == a);
+    {
+      const StreamScope inner(b), again(b);
+      EXPECT_TRUE(Stream::current(device_) == b);
+      std::thread([&] { EXPECT_TRUE(Stream::current(device_) == first); }).join();
+    }
+    EXPECT_TRUE(Stream::current(device_) == a);
+  }
+  EXPECT_TRUE(Stream::current(device_) == first);
+  EXPECT_EQ(a == b, device_.is_cpu());
+}
+
+TEST(StreamsOfTheCpu, AreOneAndIdle) {
+  const Stream a = Stream::make(Device::cpu());
+  EXPECT_TRUE(a == Stream::current(Device::cpu()));
+  const StreamScope scope(a);
+  EXPECT_EQ(Tensor::ones({2}, DType::F32, Device::cpu()).add(1).to_vec<float>(), std::vector<float>(2, 2));
+  EXPECT_TRUE(a.idle());
+  a.wait_for(Stream::current(Device::cpu()));
+  a.synchronize();
+}
+
+TEST_F(Streams, WaitForTheirOwnDevicesOnly) {
+  if (device_.is_cpu()) GTEST_SKIP() << "it takes another device";
+  EXPECT_ERROR(Stream::current(device_).wait_for(Stream::current(Device::cpu())), InvalidArgument,
+               "; synchronize() that one");
+  EXPECT_ERROR(Stream::current(Device::cpu()).wait_for(Stream::current(device_)), InvalidArgument,
+               "[wait_for] a stream of");
+}
+
+TEST_F(Streams, AChainOverStreamsMakesTheSameBits) {
+  const Tensor x = numbers({64, 64});
+  const auto step = [&](const Tensor& y) { return y.matmul(x).softmax(1).add(x).sum_keepdim(0).add(x); };
+  std::vector<Stream> streams{Stream::current(device_), Stream::make(device_), Stream::make(device_)};
+  Tensor expected = x, y = x;
+  for (size_t i = 0; i < 12; ++i) expected = step(expected);
+  for (size_t i = 0; i < 12; ++i) y = on(streams[i % 3], [&] { return step(y); });
+  EXPECT_EQ(y.to_bytes(), expected.to_bytes());
+}
+
+TEST_F(Streams, ThreadsWithStreamsOfTheirOwn) {
+  const Tensor x = numbers({48, 48});
+  const auto work = [&] {
+    const Tensor y = (x.exp() + x.t().contiguous()).narrow(0, 3, 20) * 0.5;
+    return y.softmax(-1).matmul(x.narrow(1, 0, 7)).sum(0).to_vec<float>();
+  };
+  const std::vector<float> expected = work();
+  std::vector<std::thread> threads;
+  std::vector<int> wrong(4);
+  for (size_t t = 0; t < wrong.size(); ++t)
+    threads.emplace_back([&, t] {
+      for (int round = 0; round < 3; ++round) {
+        const StreamScope scope(Stream::make(device_));
+        for (int i = 0; i < 3; ++i)
+          if (work() != expected) ++wrong[t];
+      }
+    });
+  for (std::thread& thread : threads) thread.join();
+  EXPECT_EQ(wrong, std::vector<int>(4));
+}
+
+TEST_F(Streams, TensorsPassBetweenThreads) {
+  const Stream a = Stream::make(device_), b = Stream::make(device_);
+  for (int i = 0; i < 10; ++i) {
+    Tensor y;
+    std::thread([&] { y = on(a, [&] { return slowly(filled(i)); }); }).join();
+    Tensor z;
+    std::thread([&] { z = on(b, [&] { return y.add(1); }); }).join();
+    expect_all(z.add(1), static_cast<float>(i + 2));
+  }
+}
+
+TEST_F(Streams, MemoryFreedWhileInUse) {
+  const Stream a = Stream::make(device_), b = Stream::make(device_);
+  std::vector<Tensor> results;
+  for (int i = 0; i < 20; ++i) {
+    Tensor y = on(a, [&] { return filled(i); });
+    Tensor waited = on(b, [&] { return slowly(filled(0)); });
+    results.push_back(on(b, [&] { return y.add(waited); }));
+    y = Tensor();  // while b has not read it
+    on(a, [&] { filled(1000), filled(2000); });
+  }
+  for (size_t i = 0; i < results.size(); ++i) expect_all(results[i], static_cast<float>(i));
+}
+
+TEST_F(Streams, WritesInPlaceComeAfterReads) {
+  const Stream a = Stream::make(device_), b = Stream::make(device_);
+  Tensor x = filled(0);
+  std::vector<Tensor> results;
+  for (int i = 0; i < 10; ++i) {
+    for (const Stream& stream : {a, b})
+      results.push_back(on(stream, [&] { return slowly(filled(0)).add(x); }));
+    if (i % 2 == 0) {
+      x.const_set(i + 1);
+    } else {
+      on(b, [&] { x.slice_set(filled(i + 1).narrow(0, 0, kSize), 0, 0); });
+    }
+  }
+  for (size_t i = 0; i < results.size(); ++i) expect_all(results[i], static_cast<float>(i / 2));
+  expect_all(x, 10);
+}
+
+TEST_F(Streams, PartsWrittenByDifferentStreams) {
+  const Stream a = Stream::make(device_), b = Stream::make(device_);
+  Tensor x = Tensor::zeros({2, kSize}, DType::F32, device_);
+  for (int i = 1; i <= 5; ++i) {
+    std::thread other([&] { on(a, [&] { x.slice_set(slowly(filled(i)).reshape({1, kSize}), 0, 0); }); });
+    on(b, [&] { x.slice_set(slowly(filled(10 * i)).reshape({1, kSize}), 0, 1); });
+    other.join();
+    const Tensor sum = x.narrow(0, 0, 1).add(x.narrow(0, 1, 1));
+    expect_all(sum.reshape({kSize}), static_cast<float>(11 * i));
+  }
+}
+
+TEST_F(Streams, CopiesFromAndToTheHost) {
+  const Stream a = Stream::make(device_), b = Stream::make(device_);
+  for (int i = 0; i < 10; ++i) {
+    const std::vector<float> source(static_cast<size_t>(kSize), static_cast<float>(i));
+    const Tensor there = on(a, [&] { return Tensor::from_vec(source, {kSize}, device_); });
+    const Tensor y = on(b, [&] { return slowly(there).copy(); });
+    expect_all(y, static_cast<float>(i));
+  }
+}
+
+TEST_F(Streams, ManyComeAndGo) {
+  const Tensor x = filled(1);
+  for (int i = 0; i < 100; ++i) {
+    const Stream stream = Stream::make(device_);
+    const Tensor y = on(stream, [&] { return x.narrow(0, 0, 100).add(1); });
+    if (i % 10 == 0) expect_all(y, 2);
+  }
+  device_.synchronize();
+  EXPECT_TRUE(Stream::current(device_).idle());
+}
+
+TEST_F(Streams, ErrorsComeOutOfTheirStream) {
+  if (device_.is_cpu()) GTEST_SKIP() << "errors are found before a call returns";
+  const Tensor x = numbers({4, 3}), ids = Tensor::of<uint32_t>({1, 9}, device_);
+  const Stream a = Stream::make(device_), b = Stream::make(device_);
+  const Tensor y = on(a, [&] { return x.index_select(ids, 0); });
+  EXPECT_EQ(on(b, [&] { return x.add(1).to_vec2<float>().size(); }), 4u);
+  b.synchronize();
+  device_.synchronize();
+  EXPECT_EQ(y.to_vec2<float>().size(), 2u);
+  EXPECT_ERROR(a.synchronize(), IndexOutOfRange, "index 9");
+  a.synchronize();
+  on(a, [&] {
+    (void)x.index_select(ids, 0);
+    EXPECT_ERROR(device_.synchronize(), IndexOutOfRange, "index 9");
+    (void)x.index_select(ids, 0);
+    EXPECT_ERROR(x.to_vec2<float>(), IndexOutOfRange, "index 9");
+  });
+}
+
+TEST_F(Streams, WhatIsLeftBehindIsNotTheNextHolders) {
+  if (device_.is_cpu()) GTEST_SKIP() << "errors are found before a call returns";
+  const Tensor x = numbers({4, 3}), ids = Tensor::of<uint32_t>({1, 9}, device_);
+  on(Stream::make(device_), [&] { (void)x.index_select(ids, 0); });
+  device_.synchronize();
+  Stream::make(device_).synchronize();
+}
+
+TEST_F(Streams, GraphsAreReplayedOnAny) {
+  if (device_.is_cpu()) GTEST_SKIP() << "graphs are for GPUs";
+  const Stream a = Stream::make(device_), b = Stream::make(device_);
+  Tensor x = filled(0), y;
+  const auto step = [&] { y = slowly(x); };
+  step();
+  y = Tensor();
+  const Graph graph = on(a, [&] { return Graph::capture(device_, step); });
+  for (int i = 1; i <= 10; ++i) {
+    x.const_set(i);
+    const Stream& stream = i % 2 == 0 ? a : b;
+    on(stream, [&] { graph.replay(); });
+    const Tensor kept = on(b, [&] { return y.add(1); });
+    on(a, [&] { x.const_set(100), graph.replay(); });
+    expect_all(kept, static_cast<float>(i + 1));
+    expect_all(y, 100);
+  }
+}
+
+TEST_F(Streams, ErrorsOfGraphsComeOutWhereTheyAreReplayed) {
+  if (device_.is_cpu()) GTEST_SKIP() << "graphs are for GPUs";
+  const Tensor x = numbers({4, 3});
+  Tensor ids = Tensor::of<uint32_t>({1, 2}, device_), y;
+  const auto step = [&] { y = x.index_select(ids, 0); };
+  step();
+  y = Tensor();
+  const Stream a = Stream::make(device_), b = Stream::make(device_);
+  {
+    const Graph graph = on(a, [&] { return Graph::capture(device_, step); });
+    const Tensor wrong = Tensor::of<uint32_t>({1, 9}, device_);
+    ids.slice_set(wrong, 0, 0);
+    on(b, [&] { graph.replay(); });
+    a.synchronize();
+    device_.synchronize();
+    EXPECT_ERROR(b.synchronize(), IndexOutOfRange, "index 9");
+    b.synchronize();
+    on(b, [&] { graph.replay(); });
+  }
+  EXPECT_ERROR(b.synchronize(), IndexOutOfRange, "index 9");  // the graph is gone
+}
+
+TEST_F(Streams, ACaptureRefusesThem) {
+  if (device_.is_cpu()) GTEST_SKIP() << "graphs are for GPUs";
+  const Stream a = Stream::make(device_);
+  const Tensor x = numbers({8});
+  (void)x.exp();
+  const auto refuses = [&](const std::function<void()>& operations, const std::string& what) {
+    EXPECT_ERROR(Graph::capture(device_, operations), Unsupported, "a graph cannot record " + what);
+  };
+  refuses([&] { Stream::make(device_); }, "making a stream");
+  refuses([&] { Stream::current(device_); }, "asking for the thread's stream");
+  refuses([&] { const StreamScope scope(a); }, "that the thread's stream changes; choose it before");
+  refuses([&] { a.synchronize(); }, "waiting for a stream; replay the graph");
+  refuses([&] { (void)a.idle(); }, "asking a stream whether it is done");
+  refuses([&] { a.wait_for(a); }, "that a stream waits for another");
+  const Graph graph = on(a, [&] { return Graph::capture(device_, [&] { (void)x.exp(); }); });
+  graph.replay();
+  device_.synchronize();
+}
+
+}  // namespace
+}  // namespace beeswax::test
