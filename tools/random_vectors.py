@@ -30,9 +30,9 @@ def f32(x):
     return struct.unpack("f", struct.pack("f", x))[0]
 
 
-def normal_pair(v, turn, two_pi):
+def normal_pair(v, turn):
     radius = math.sqrt(-2 * math.log(v))
-    return [radius * math.cos(turn * two_pi), radius * math.sin(turn * two_pi)]
+    return [radius * math.cos(2 * math.pi * turn), radius * math.sin(2 * math.pi * turn)]
 
 
 def normals_f32(count):
@@ -40,7 +40,7 @@ def normals_f32(count):
     for n in range((count + 3) // 4):
         w = block(n)
         for p, q in ((w[0], w[1]), (w[2], w[3])):
-            out += normal_pair(f32(f32(f32(p) * 2.0**-32) + 2.0**-33), (q >> 8) * 2.0**-24, f32(2 * math.pi))
+            out += normal_pair(f32(f32(f32(p) * 2.0**-32) + 2.0**-33), (q >> 8) * 2.0**-24)
     return out[:count]
 
 
@@ -50,7 +50,7 @@ def normals_f64(count):
         w = block(n)
         v = (w[1] << 32 | w[0]) >> 11
         t = (w[3] << 32 | w[2]) >> 11
-        out += normal_pair(v * 2.0**-53 + 2.0**-53, t * 2.0**-53, 2 * math.pi)
+        out += normal_pair(v * 2.0**-53 + 2.0**-53, t * 2.0**-53)
     return out[:count]
 
 

@@ -34,9 +34,9 @@ BW_FN double unit_double(uint32_t low, uint32_t high) {
 /// of `turn` in [0, 1) full turns.
 template <class A>
 BW_FN void normal_pair(A u, A turn, A* first, A* second) {
-  const A radius = m::sqrt(A(-2) * m::log(u));
+  const A radius = m::sqrt(A(-2) * m::log_normal(u));
   A sine, cosine;
-  m::sincos(turn * m::pick<A>(0x1.921fb6p2f, 0x1.921fb54442d18p2), &sine, &cosine);
+  m::sincos_turn(turn, &sine, &cosine);
   *first = radius * cosine;
   *second = radius * sine;
 }

@@ -51,7 +51,7 @@ int32_t Sampler::next(std::span<const float> logits, std::span<const int32_t> re
   for (Candidate& c : candidates_) c.logit /= options_.temperature;
   normalize();
   // A number in [0, 1) with 53 bits from the seed's stream.
-  const PhiloxBlock block = random_block(options_.seed, drawn_++);
+  const PhiloxBlock block = random_block(random_keys(options_.seed), drawn_++);
   const uint64_t bits = (uint64_t{block.word[0]} << 32 | block.word[1]) >> 11;
   double left = static_cast<double>(bits) * 0x1p-53;
   for (const Candidate& c : candidates_) {

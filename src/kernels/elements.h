@@ -113,6 +113,26 @@ struct alignas(alignof(Pack<S, n>)) Packed {
   }
 };
 
+/// Stores a pack at once: compilers would write it in pieces.
+template <class S, int n>
+BW_DEVICE void store_whole(S* to, const Pack<S, n>& pack) {
+  if constexpr (sizeof(pack) % 4 == 0 && n > 1) {
+    constexpr int kWords = sizeof(pack) / 4;
+    typedef uint32_t Words __attribute__((ext_vector_type(kWords)));
+    uint32_t word[kWords];
+    __builtin_memcpy(word, &pack, sizeof(pack));
+    Words all;
+#pragma unroll
+    for (int k = 0; k < kWords; ++k) {
+      if constexpr (sizeof(S) < 4) BW_HIDE_WORD(word[k]);
+      all[k] = word[k];
+    }
+    *reinterpret_cast<Words*>(to) = all;
+  } else {
+    *reinterpret_cast<Pack<S, n>*>(to) = pack;
+  }
+}
+
 template <class T>
 BW_DEVICE T from_bytes(uint64_t bytes) {
   T value;

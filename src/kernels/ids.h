@@ -9,13 +9,46 @@ namespace beeswax::gpu {
 
 inline constexpr int64_t kSkip = -1;
 
+/// Memory that is read or written once, and so need not push out of the caches what is read at random.
+template <class T>
+BW_DEVICE T load_once(const T* from) {
+#if BW_NVIDIA
+  if constexpr (sizeof(T) == 8) {
+    int64_t value;
+    __asm__("ld.global.cs.b64 %0, [%1];" : "=l"(value) : "l"(from));
+    return bit_cast<T>(value);
+  } else if constexpr (sizeof(T) == 4) {
+    int32_t value;
+    __asm__("ld.global.cs.b32 %0, [%1];" : "=r"(value) : "l"(from));
+    return bit_cast<T>(value);
+  }
+#endif
+  return __builtin_nontemporal_load(from);
+}
+template <class T>
+BW_DEVICE void store_once(T* to, T value) {
+#if BW_NVIDIA
+  if constexpr (sizeof(T) == 8) {
+    __asm__ volatile("st.global.cs.b64 [%0], %1;" ::"l"(to), "l"(bit_cast<uint64_t>(value)) : "memory");
+    return;
+  } else if constexpr (sizeof(T) == 4) {
+    __asm__ volatile("st.global.cs.b32 [%0], %1;" ::"l"(to), "r"(bit_cast<uint32_t>(value)) : "memory");
+    return;
+  } else if constexpr (sizeof(T) == 2) {
+    __asm__ volatile("st.global.cs.b16 [%0], %1;" ::"l"(to), "h"(bit_cast<uint16_t>(value)) : "memory");
+    return;
+  }
+#endif
+  __builtin_nontemporal_store(value, to);
+}
+
 /// ids[k] = the id at offset[k]: one branch by dtype for all of them, so that their loads are in flight
 /// together.
 template <int n>
 BW_DEVICE void read_ids(const IdsArgs& args, const int64_t (&offset)[n], int64_t (&id)[n]) {
   const auto read = [&](auto* ids) __attribute__((always_inline)) {
 #pragma unroll
-    for (int k = 0; k < n; ++k) id[k] = static_cast<int64_t>(ids[offset[k]]);
+    for (int k = 0; k < n; ++k) id[k] = static_cast<int64_t>(load_once(ids + offset[k]));
   };
   switch (args.kind) {
     case 0:

@@ -48,7 +48,7 @@ BW_DEVICE void gather(const GatherArgs& args) {
 #pragma unroll
   for (int k = 0; k < n; ++k) {
     const uint32_t i = first + static_cast<uint32_t>(k) * kMapThreads;
-    if (i < args.count) y[i] = value[k];
+    if (i < args.count) store_once(y + i, value[k]);
   }
 }
 

@@ -26,25 +26,6 @@ struct RopeRows {
     return y + static_cast<int64_t>(r) * args.y_step + i;
   }
 
-  /// Packs become words first: compilers would write them in pieces.
-  template <class P>
-  BW_DEVICE_MEMBER static void put(S* to, const P& out) {
-    if constexpr (sizeof(P) > sizeof(S)) {
-      constexpr int kWords = sizeof(P) / 4;
-      typedef uint32_t Words __attribute__((ext_vector_type(kWords)));
-      uint32_t word[kWords];
-      __builtin_memcpy(word, &out, sizeof(P));
-      Words all;
-#pragma unroll
-      for (int k = 0; k < kWords; ++k) {
-        if constexpr (sizeof(S) < 4) BW_HIDE_WORD(word[k]);
-        all[k] = word[k];
-      }
-      *reinterpret_cast<Words*>(to) = all;
-    } else {
-      *reinterpret_cast<P*>(to) = out;
-    }
-  }
   /// What is not turned keeps its bits; W has as many bytes as it has.
   template <class W>
   BW_DEVICE_MEMBER void copy(int64_t i) const {
@@ -77,8 +58,8 @@ struct RopeRows {
         first.v[j] = narrow<S>(va * c.v[j] - vb * s.v[j]);
         second.v[j] = narrow<S>(va * s.v[j] + vb * c.v[j]);
       }
-      put(to(r, i), first);
-      put(to(r, k), second);
+      store_whole(to(r, i), first);
+      store_whole(to(r, k), second);
     }
   }
 
@@ -101,7 +82,7 @@ struct RopeRows {
         out.v[2 * j] = narrow<S>(a * c.v[j] - b * s.v[j]);
         out.v[2 * j + 1] = narrow<S>(a * s.v[j] + b * c.v[j]);
       }
-      put(to(r, i), out);
+      store_whole(to(r, i), out);
     }
   }
 };

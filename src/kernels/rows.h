@@ -153,11 +153,7 @@ struct RegisterRow {
         out.v[j] = narrow<S>(last[j]);
       }
       if (packs()) {
-        // Compilers would write narrow elements by fours.
-        Own whole;
-        __builtin_memcpy(&whole, &out, sizeof(out));
-        whole.hide();
-        if (i < count) *reinterpret_cast<Own*>(y + i) = whole;
+        if (i < count) store_whole(y + i, out);
       } else {
 #pragma unroll
         for (uint32_t j = 0; j < kOwn; ++j)

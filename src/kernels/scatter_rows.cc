@@ -15,7 +15,6 @@ namespace beeswax::gpu {
 
 extern BW_SHARED __attribute__((aligned(16))) uint32_t rows_shared[];
 
-constexpr uint32_t kWaves = kRowsThreads / kWave;
 constexpr uint32_t kNone = ~uint32_t{0};
 constexpr uint32_t kGroup = 16;  // threads that sum a list of as many contributions
 constexpr uint32_t kFew = 4;     // contributions that one thread sums
@@ -50,8 +49,10 @@ BW_DEVICE A nothing() {
     return -A(0);
 }
 
-template <class A>
+template <class A, uint32_t threads>
 struct RowsBlock {
+  static constexpr uint32_t kWaves = threads / kWave;
+  static constexpr uint32_t kSorters = kWaves < kRowsSorters ? kWaves : kRowsSorters;
   const ScatterRowsArgs& args;
   uint32_t rows;           // of this block
   uint32_t count, places;  // contributions and destinations of in_block rows
@@ -99,12 +100,12 @@ struct RowsBlock {
     int64_t bad = 0, bad_place = -1;
 #pragma unroll
     for (int part = 0; part < kRowsItems; part += n) {
-      if (static_cast<uint32_t>(part) * kRowsThreads >= count) break;
+      if (static_cast<uint32_t>(part) * threads >= count) break;
       int64_t id_at[n], from[n], id[n];
       uint32_t row[n], position[n];
       A value[n];
       const auto number = [&](int k) __attribute__((always_inline)) {
-        return static_cast<uint32_t>(part + k) * kRowsThreads + thread();
+        return static_cast<uint32_t>(part + k) * threads + thread();
       };
 #pragma unroll
       for (int k = 0; k < n; ++k) {
@@ -115,11 +116,12 @@ struct RowsBlock {
         from[k] = offset(1, there ? row[k] : 0, there ? position[k] : 0);
       }
       read_ids(args.ids, id_at, id);
-      with_element<A>(args.kind, [&](auto element) __attribute__((always_inline)) {
-        const auto* x = static_cast<const decltype(element)*>(args.x);
+      with_element<A>(
+          args.kind, [&](auto element) __attribute__((always_inline)) {
+            const auto* x = static_cast<const decltype(element)*>(args.x);
 #pragma unroll
-        for (int k = 0; k < n; ++k) value[k] = static_cast<A>(widen(x[from[k]]));
-      });
+            for (int k = 0; k < n; ++k) value[k] = static_cast<A>(widen(x[from[k]]));
+          });
 #pragma unroll
       for (int k = 0; k < n; ++k) {
         if (position[k] == kNone) continue;
@@ -142,19 +144,21 @@ struct RowsBlock {
   }
   BW_DEVICE_MEMBER A load(int64_t to) const {
     A value;
-    with_element<A>(args.kind, [&](auto element) __attribute__((always_inline)) {
-      value = static_cast<A>(widen(static_cast<decltype(element)*>(args.y)[to]));
-    });
+    with_element<A>(
+        args.kind, [&](auto element) __attribute__((always_inline)) {
+          value = static_cast<A>(widen(static_cast<decltype(element)*>(args.y)[to]));
+        });
     return value;
   }
   BW_DEVICE_MEMBER void store(int64_t to, A value) const {
-    with_element<A>(args.kind, [&](auto element) __attribute__((always_inline)) {
-      using T = decltype(element);
-      if constexpr (__is_integral(T))
-        static_cast<T*>(args.y)[to] = static_cast<T>(value);
-      else
-        static_cast<T*>(args.y)[to] = narrow<T>(value);
-    });
+    with_element<A>(
+        args.kind, [&](auto element) __attribute__((always_inline)) {
+          using T = decltype(element);
+          if constexpr (__is_integral(T))
+            static_cast<T*>(args.y)[to] = static_cast<T>(value);
+          else
+            static_cast<T*>(args.y)[to] = narrow<T>(value);
+        });
   }
 
   // Counts become beginnings of lists.
@@ -162,7 +166,7 @@ struct RowsBlock {
     const uint32_t wave = thread() / kWave;
     uint32_t total = 0, half = 0;
 #pragma unroll 1
-    for (uint32_t first = 0; first < places; first += 4 * kRowsThreads, half ^= 16) {
+    for (uint32_t first = 0; first < places; first += 4 * threads, half ^= 16) {
       auto* four = reinterpret_cast<FourWords*>(at() + first) + thread();
       const bool mine = first + 4 * thread() < places;
       FourWords counts{};
@@ -243,7 +247,7 @@ struct RowsBlock {
     const uint32_t queued_lists = queued()[0], l = lane() % kGroup;
 #pragma unroll 1
     for (uint32_t first = thread() / kWave * (kWave / kGroup); first < queued_lists;
-         first += kRowsThreads / kGroup) {
+         first += threads / kGroup) {
       const uint32_t q = first + lane() / kGroup;
       const uint32_t place = queue()[q < queued_lists ? q : first];
       const uint32_t word = at()[place], length = q < queued_lists ? word >> 16 : 0;
@@ -272,11 +276,11 @@ struct RowsBlock {
   // Longer ones: a wave marks the places of contributions and reads the marks in order.
   BW_DEVICE_MEMBER void sum_long() const {
     const uint32_t queued_lists = queued()[1], wave = thread() / kWave;
-    if (wave >= kRowsSorters) return;
+    if (wave >= kSorters) return;
     const uint32_t words = (count + 31) / 32, of_lane = (words + kWave - 1) / kWave;
     uint32_t* bits = shared<uint32_t>(args.memory.bits) + wave * words;
 #pragma unroll 1
-    for (uint32_t q = wave; q < queued_lists; q += kRowsSorters) {
+    for (uint32_t q = wave; q < queued_lists; q += kSorters) {
       const uint32_t place = queue()[count / 5 - q];
       const uint32_t word = at()[place], length = word >> 16;
       uint16_t* list = lists() + (word & 0xffffu);
@@ -317,17 +321,17 @@ struct RowsBlock {
         sum = tree<kWave>(sum);
         if (lane() == begin / kChunk) chunks = sum;
       }
-      const A sum = tree<kRowsMost / kChunk>(chunks);
+      const A sum = tree<most_in_rows(true) / kChunk>(chunks);
       wave_barrier();
       if (lane() == 0) keep(place, list[0], sum);
     }
   }
 };
 
-template <class A>
+template <class A, uint32_t threads>
 BW_DEVICE void scatter_rows(const ScatterRowsArgs& args) {
-  const RowsBlock<A> rows(args);
-  for (uint32_t i = 4 * thread(); i < rows.places; i += 4 * kRowsThreads)
+  const RowsBlock<A, threads> rows(args);
+  for (uint32_t i = 4 * thread(); i < rows.places; i += 4 * threads)
     *reinterpret_cast<FourWords*>(rows.at() + i) = FourWords{};
   if (thread() < 2) rows.queued()[thread()] = 0;
   if (thread() == 0) rows.values()[rows.count] = nothing<A>();
@@ -346,7 +350,7 @@ BW_DEVICE void scatter_rows(const ScatterRowsArgs& args) {
   for (uint32_t k = 0; k < kRowsItems; ++k) {
     if (own[k] == kNone) continue;
     rows.lists()[(rows.at()[own[k] & 0xffffu] & 0xffffu) + (own[k] >> 16)] =
-        static_cast<uint16_t>(k * kRowsThreads + thread());
+        static_cast<uint16_t>(k * threads + thread());
   }
   barrier();
   // Destinations of few contributions; then the others, when their sums are made.
@@ -355,7 +359,7 @@ BW_DEVICE void scatter_rows(const ScatterRowsArgs& args) {
   for (bool again = false;; again = true) {
     const uint32_t last = again ? groups + waves : rows.places;
 #pragma unroll 1
-    for (uint32_t i = thread(); i < last; i += kRowsThreads)
+    for (uint32_t i = thread(); i < last; i += threads)
       rows.add_few(!again ? i : rows.queue()[i < groups ? i : rows.count / 5 - (i - groups)]);
     if (again) return;
     barrier();
@@ -369,18 +373,18 @@ BW_DEVICE void scatter_rows(const ScatterRowsArgs& args) {
 }
 
 /// Integers.
-template <class A>
+template <class A, uint32_t threads>
 BW_DEVICE void add_rows(const ScatterRowsArgs& args) {
-  const RowsBlock<A> rows(args);
+  const RowsBlock<A, threads> rows(args);
   A* sums = rows.template shared<A>(args.memory.at);
-  for (uint32_t i = thread(); i < rows.places; i += kRowsThreads) sums[i] = 0;
+  for (uint32_t i = thread(); i < rows.places; i += threads) sums[i] = 0;
   barrier();
   rows.each_contribution([&](int, uint32_t, uint32_t place, A value) __attribute__((always_inline)) {
     if (place != kNone) atomic_add(sums + place, value);
   });
   barrier();
 #pragma unroll 1
-  for (uint32_t i = thread(); i < rows.places; i += kRowsThreads) {
+  for (uint32_t i = thread(); i < rows.places; i += threads) {
     const A sum = sums[i];
     if (sum == 0) continue;
     const int64_t to = rows.destination(i);
@@ -388,9 +392,14 @@ BW_DEVICE void add_rows(const ScatterRowsArgs& args) {
   }
 }
 
-BW_KERNEL(kRowsThreads) scatter_rows_f32(ScatterRowsArgs args) { scatter_rows<float>(args); }
-BW_KERNEL(kRowsThreads) scatter_rows_f64(ScatterRowsArgs args) { scatter_rows<double>(args); }
-BW_KERNEL(kRowsThreads) scatter_rows_4(ScatterRowsArgs args) { add_rows<uint32_t>(args); }
-BW_KERNEL(kRowsThreads) scatter_rows_8(ScatterRowsArgs args) { add_rows<uint64_t>(args); }
+#define BW_SCATTER_ROWS(add, A, name)                                                               \
+  BW_KERNEL(kRowsThreads) scatter_rows_##name(ScatterRowsArgs args) { add<A, kRowsThreads>(args); } \
+  BW_KERNEL(kLongRowsThreads) scatter_long_rows_##name(ScatterRowsArgs args) {                      \
+    add<A, kLongRowsThreads>(args);                                                                 \
+  }
+BW_SCATTER_ROWS(scatter_rows, float, f32)
+BW_SCATTER_ROWS(scatter_rows, double, f64)
+BW_SCATTER_ROWS(add_rows, uint32_t, 4)
+BW_SCATTER_ROWS(add_rows, uint64_t, 8)
 
 }  // namespace beeswax::gpu

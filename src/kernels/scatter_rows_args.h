@@ -6,11 +6,14 @@
 
 namespace beeswax::gpu {
 
-inline constexpr int kRowsThreads = 512;
+/// Threads of a block, and where a row has more contributions than they can take.
+inline constexpr int kRowsThreads = 256;
+inline constexpr int kLongRowsThreads = 512;
 inline constexpr int kRowsItems = 8;  // contributions that a thread takes
 /// The most contributions of a block; places in shared lists are half words.
-inline constexpr int kRowsMost = kRowsThreads * kRowsItems;
-inline constexpr int kRowsSorters = 8;  // waves of a block that put long lists into order
+constexpr int most_in_rows(bool longer) { return (longer ? kLongRowsThreads : kRowsThreads) * kRowsItems; }
+inline constexpr int kRowsSorters =
+    8;  // waves of a block that put long lists into order, where it has as many
 
 /// Where the parts of a block's shared memory begin, in bytes.
 struct RowsMemory {
@@ -18,7 +21,8 @@ struct RowsMemory {
 };
 /// For rows that have `count` contributions and `places` destinations together. Integers (`lists` is false)
 /// need sums alone.
-constexpr RowsMemory rows_memory(uint32_t rows, uint32_t count, uint32_t places, uint32_t element, bool lists) {
+constexpr RowsMemory rows_memory(uint32_t rows, uint32_t count, uint32_t places, uint32_t element,
+                                 bool lists) {
   RowsMemory out{};
   const auto whole = [](uint32_t bytes) { return (bytes + 15) / 16 * 16; };
   out.at = 160 + rows * 32;  // after sums of waves, lengths of queues, and where each row begins

@@ -11,7 +11,7 @@ namespace beeswax::gpu {
 template <class Key>
 inline constexpr int kItems = sort_items(sizeof(Key));
 template <class Key>
-inline constexpr uint32_t kTileKeys = kItems<Key> * kSortThreads;
+inline constexpr uint32_t kTileKeys = kItems<Key>* kSortThreads;
 
 // A block's tile: the row it lies in, its number there, and how much of it there is.
 template <class Key>
@@ -90,6 +90,12 @@ BW_DEVICE void radix_place(const RadixArgs& args, PlaceShared<Key>& shared) {
                           args.counts[of_digit * args.tiles + tile.number] - begin;
 #pragma unroll
   for (int k = 0; k < n; ++k) shared.keys[place[k]] = key[k];
+  uint32_t id[n];  // under way while keys leave
+#pragma unroll
+  for (int k = 0; k < n; ++k) {
+    const uint32_t i = tile_index<n>(k);
+    id[k] = args.ids != nullptr && i < tile.count ? args.ids[tile.base + i] : tile.first + i;
+  }
   barrier();
   // Out in the order of the tile, so that neighbours go to neighbours.
   const int64_t row = static_cast<int64_t>(tile.row) * args.length;
@@ -103,12 +109,7 @@ BW_DEVICE void radix_place(const RadixArgs& args, PlaceShared<Key>& shared) {
   }
   barrier();
 #pragma unroll
-  for (int k = 0; k < n; ++k) {
-    const uint32_t i = tile_index<n>(k);
-    shared.ids[place[k]] = args.ids == nullptr ? tile.first + i
-                           : i < tile.count    ? args.ids[tile.base + i]
-                                               : 0u;
-  }
+  for (int k = 0; k < n; ++k) shared.ids[place[k]] = id[k];
   barrier();
 #pragma unroll
   for (int k = 0; k < n; ++k) {

@@ -214,6 +214,36 @@ TEST_P(IndexAdd, FewContributionsToEach) {
   }
 }
 
+// Rows that a block takes whole, around the most that it can, with lists of any length: all contributions to
+// one destination, to few, and to any.
+TEST_P(IndexAdd, ScatterAddToShortRows) {
+  Random random(16);
+  for (DType dtype : {DType::F32, DType::BF16, DType::F64, DType::U8, DType::I64}) {
+    for (const auto& [part, size, axis] : std::vector<std::tuple<Shape, int64_t, int>>{{{3, 2048}, 2048, 1},
+                                                                                       {{2, 2049}, 70, 1},
+                                                                                       {{2, 4096}, 1, 1},
+                                                                                       {{1, 4097}, 3000, 1},
+                                                                                       {{2, 2047}, 2, 1},
+                                                                                       {{2, 700}, 9000, 1},
+                                                                                       {{65, 33}, 33, 1},
+                                                                                       {{40, 19}, 5, 0},
+                                                                                       {{600, 5}, 2, 0},
+                                                                                       {{2500, 3}, 40, 0}}) {
+      Shape shape = part;
+      shape.set(axis, size);
+      const std::vector<int64_t> ids = random_ids(random, part.elem_count(), size);
+      const Raw values = numbers(random, shape.elem_count(), dtype);
+      const Raw added = numbers(random, part.elem_count(), dtype);
+      const Tensor x = laid_out_here(random, values, shape, dtype);
+      const Tensor source = laid_out_here(random, added, part, dtype);
+      const Tensor list = id_tensor(random, ids, part);
+      ASSERT_EQ(raw(x.scatter_add(list, source, axis)),
+                add_by_hand(dtype, values, shape, ids, added, part, axis))
+          << x.describe() << " axis " << axis << ", " << part.to_string();
+    }
+  }
+}
+
 TEST_P(IndexAdd, SameBitsEverywhere) {
   Random random(14);
   for (DType dtype : {DType::F32, DType::F16, DType::F64, DType::U8}) {

@@ -71,7 +71,7 @@ TEST_P(GpuStreams, TheDefaultOneAloneNeedsNoEvents) {
     y = on(own, [&] { return x.sin(); });
     std::thread([&] { y.exp(); }).join();
     EXPECT_EQ(taken(),
-              (Log{"0 fill_4", "0 unary_exp_f32", "0 fill_4", "0 unary_sin_f32", "0 unary_exp_f32"}));
+              (Log{"0 fill_16", "0 unary_exp_f32", "0 fill_16", "0 unary_sin_f32", "0 unary_exp_f32"}));
     EXPECT_EQ(fake.events, 0);
     EXPECT_EQ(fake.streams, 1);
     return "";
@@ -113,12 +113,12 @@ TEST_P(GpuStreams, WritingInPlaceWaitsForReaders) {
     on(b, [&] { x.exp(); });
     taken();
     x.const_set(2);
-    EXPECT_EQ(taken(), (Log{"1 record", "0 wait 1", "2 record", "0 wait 2", "0 fill_4"}));
+    EXPECT_EQ(taken(), (Log{"1 record", "0 wait 1", "2 record", "0 wait 2", "0 fill_16"}));
     x.const_set(3);
     x.exp();
-    EXPECT_EQ(taken(), (Log{"0 fill_4", "0 unary_exp_f32"}));
+    EXPECT_EQ(taken(), (Log{"0 fill_16", "0 unary_exp_f32"}));
     on(a, [&] { x.const_set(4); });
-    EXPECT_EQ(taken(), (Log{"0 record", "1 wait 0", "1 fill_4"}));
+    EXPECT_EQ(taken(), (Log{"0 record", "1 wait 0", "1 fill_16"}));
     on(b, [&] { x.exp(); });
     EXPECT_EQ(taken(), (Log{"1 record", "2 wait 1", "2 unary_exp_f32"}));
   });

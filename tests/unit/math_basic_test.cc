@@ -2,9 +2,12 @@
 // The exact operations of core/math against the C library's exact ones, and the wrapping integer operations.
 #include <gtest/gtest.h>
 
+#include <algorithm>
+#include <bit>
 #include <cmath>
 #include <cstring>
 #include <limits>
+#include <numbers>
 #include <random>
 #include <vector>
 
@@ -132,13 +135,47 @@ TYPED_TEST(MathBasic, SmallAngleFormsGiveTheSameBits) {
     EXPECT_TRUE(same(m::sin_small(x), m::sin(x))) << x;
     EXPECT_TRUE(same(m::cos_small(x), m::cos(x))) << x;
     EXPECT_TRUE(same(m::tan_small(x), m::tan(x))) << x;
-    T sine, cosine;
-    m::sincos(x, &sine, &cosine);
-    EXPECT_TRUE(same(sine, m::sin(x))) << x;
-    EXPECT_TRUE(same(cosine, m::cos(x))) << x;
   }
   EXPECT_GT(small, 1000);
   EXPECT_FALSE(m::is_small_angle(std::numeric_limits<T>::quiet_NaN()));
+}
+
+TYPED_TEST(MathBasic, SinesAndCosinesOfTurns) {
+  using T = TypeParam;
+  const int digits = std::numeric_limits<T>::digits;
+  std::mt19937_64 random(3);
+  long double worst = 0;
+  for (int i = 0; i <= 200000; ++i) {
+    // Eighths of a turn, their neighbours, and any.
+    const T eighth = static_cast<T>(i / 3 % 9) / 8, step = std::ldexp(T(1), -digits);
+    const T near = std::clamp<T>(eighth + static_cast<T>(i % 3 - 1) * step, 0, 1);
+    const T turn = i < 27 ? near : std::ldexp(static_cast<T>(random() >> (64 - digits)), -digits);
+    T sine, cosine;
+    m::sincos_turn(turn, &sine, &cosine);
+    const long double angle = 2 * std::numbers::pi_v<long double> * static_cast<long double>(turn);
+    worst = std::max({worst, std::fabs(sine - std::sin(angle)), std::fabs(cosine - std::cos(angle))});
+  }
+  EXPECT_LE(worst, std::ldexp(2.0L, -digits));
+  EXPECT_GT(worst, std::ldexp(0.5L, -digits));
+}
+
+TYPED_TEST(MathBasic, LogarithmsOfNormalNumbersAreTheSame) {
+  using T = TypeParam;
+  for (T x : interesting<T>()) {
+    if (x <= 0 || !std::isnormal(x)) continue;
+    EXPECT_TRUE(same(m::log_normal(x), m::log(x))) << x;
+  }
+}
+
+// Every division that tanh makes, with every guess that a GPU may begin with. A quotient by a number whose
+// bits are all ones may miss the nearest, but too little to show in what tanh makes of it.
+TEST(MathDivide, TanhNeedsNoExactGuess) {
+  for (uint32_t pattern = std::bit_cast<uint32_t>(0.8f); pattern <= std::bit_cast<uint32_t>(10.0f);
+       ++pattern) {
+    const float d = m::tanh_divisor(std::bit_cast<float>(pattern)), want = 1 - 2 / d, nearest = 1 / d;
+    for (const float guess : {nearest, std::nextafter(nearest, 0.0f), std::nextafter(nearest, 1.0f)})
+      ASSERT_EQ(1 - m::divide_from_guess(2, d, guess), want) << d;
+  }
 }
 
 template <class T>

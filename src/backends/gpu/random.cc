@@ -18,31 +18,41 @@ uint32_t random_dtype(DType dtype) {
   return dtype == DType::F8E4M3 ? kRandomF8E4M3 : kRandomF32;
 }
 
-}  // namespace
-
-void GpuBackend::random(const Target& out, Distribution distribution, double a, double b, uint64_t seed,
-                        uint64_t counter) {
+template <class A>
+void draw(Gpu& gpu, const Target& out, Distribution distribution, double a, double b, uint64_t seed,
+          uint64_t counter) {
   const bool uniform = distribution == Distribution::Uniform;
   const int64_t in_block = random_numbers_in_block(out.dtype);
-  RandomDrawArgs arguments{};
+  RandomDrawArgs<A> arguments{};
   arguments.dtype = random_dtype(out.dtype);
-  arguments.seed = seed;
-  arguments.a = a;
-  arguments.b = uniform ? b - a : b;
+  arguments.keys = random_keys(seed);
+  arguments.a = static_cast<A>(a);
+  arguments.b = static_cast<A>(uniform ? b - a : b);
   if (uniform) {
     const RandomBounds bounds = random_bounds(out.dtype, a, b);
-    arguments.first = bounds.first;
-    arguments.last = bounds.last;
+    arguments.first = static_cast<A>(bounds.first);
+    arguments.last = static_cast<A>(bounds.last);
   }
-  const Kernel& kernel = random_kernels.get(gpu_, (uniform ? 0u : 2u) + (out.dtype == DType::F64 ? 1u : 0u));
+  const Kernel& kernel = random_kernels.get(gpu, (uniform ? 0u : 2u) + (sizeof(A) == 8 ? 1u : 0u));
   const int64_t count = out.layout->shape().elem_count();
   for (int64_t first = 0; first < count; first += kMostElements) {  // a whole number of blocks
     const int64_t part = std::min(kMostElements, count - first);
     arguments.y = at(out.data(), first, out.dtype);
     arguments.count = static_cast<uint32_t>(part);
     arguments.block = counter + static_cast<uint64_t>(first / in_block);
-    gpu_.launch(kernel, {{blocks_for(ceil_div(part, in_block), kMapThreads), 1, 1}, kMapThreads, 0},
-                arguments);
+    gpu.launch(kernel, {{blocks_for(ceil_div(part, in_block), kMapThreads), 1, 1}, kMapThreads, 0},
+               arguments);
+  }
+}
+
+}  // namespace
+
+void GpuBackend::random(const Target& out, Distribution distribution, double a, double b, uint64_t seed,
+                        uint64_t counter) {
+  if (out.dtype == DType::F64) {
+    draw<double>(gpu_, out, distribution, a, b, seed, counter);
+  } else {
+    draw<float>(gpu_, out, distribution, a, b, seed, counter);
   }
 }
 

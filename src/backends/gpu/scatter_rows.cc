@@ -9,11 +9,11 @@
 namespace beeswax::gpu {
 namespace {
 
-enum Kind : size_t { kF32, kF64, kWords, kLongWords };
-KernelTable kernels(4, [](size_t i) -> KernelTable::Name {
-  constexpr const char* kNames[] = {"scatter_rows_f32", "scatter_rows_f64", "scatter_rows_4",
-                                    "scatter_rows_8"};
-  return {kNames[i], "scatter_add"};
+enum Kind : size_t { kF32, kF64, kWords, kLongWords, kKinds };
+// Those for long rows stand behind the others.
+KernelTable kernels(2 * kKinds, [](size_t i) -> KernelTable::Name {
+  constexpr const char* kNames[] = {"f32", "f64", "4", "8"};
+  return {join_text(i < kKinds ? "scatter_rows_" : "scatter_long_rows_", kNames[i % kKinds]), "scatter_add"};
 });
 
 constexpr int64_t kMostShared = 48 * 1024;  // that every GPU gives a block
@@ -66,7 +66,8 @@ bool lies_across(const Nest<4>& rows, const std::array<int64_t, 4>& steps) {
 
 int64_t rows_in_block(const Plan& plan, int64_t rows, int64_t length, int64_t size, bool across, int units) {
   const int64_t longest = std::max(length, size);
-  int64_t in_block = std::clamp<int64_t>((across ? int64_t{kRowsMost} : kSeveral) / longest, 1, kMostRows);
+  int64_t in_block =
+      std::clamp<int64_t>((across ? int64_t{most_in_rows(false)} : kSeveral) / longest, 1, kMostRows);
   // Every unit gets blocks; neighbours stay together where they share lines.
   if (!across) in_block = std::clamp<int64_t>(rows / (2 * int64_t{std::max(units, 1)}), 1, in_block);
   while (in_block > 1 && plan.memory(in_block, length, size).bytes > kMostShared) --in_block;
@@ -78,7 +79,7 @@ int64_t rows_in_block(const Plan& plan, int64_t rows, int64_t length, int64_t si
 bool scatter_rows(Gpu& gpu, const Operand& ids, const Operand& source, int axis, const Target& out) {
   const int64_t length = ids.layout->dim(axis), size = out.layout->dim(axis);
   const Plan plan = plan_of(source.dtype);
-  if (size == 0 || length > kRowsMost || size > std::min(kMostPlaces, kMostSparse * length) ||
+  if (size == 0 || length > most_in_rows(true) || size > std::min(kMostPlaces, kMostSparse * length) ||
       plan.memory(1, length, size).bytes > kMostShared)
     return false;
 
@@ -89,7 +90,9 @@ bool scatter_rows(Gpu& gpu, const Operand& ids, const Operand& source, int axis,
                number_rows = drop_axis(numbers, axis);
   const Nest<4> rows({&ids_rows, &from_rows, &to_rows, &number_rows});
 
-  const Kernel& kernel = kernels.get(gpu, plan.kernel);
+  const bool longer = length > most_in_rows(false);
+  const Kernel& kernel = kernels.get(gpu, plan.kernel + (longer ? size_t{kKinds} : 0));
+  const uint32_t threads = longer ? kLongRowsThreads : kRowsThreads;
   ScatterRowsArgs arguments{};
   arguments.kind = kind_of(source.dtype);
   arguments.length = static_cast<uint32_t>(length);
@@ -98,8 +101,7 @@ bool scatter_rows(Gpu& gpu, const Operand& ids, const Operand& source, int axis,
                                      out.layout->stride(axis), numbers.stride(axis)};
   std::copy(steps.begin(), steps.end(), arguments.strides);
   const bool across = lies_across(rows, steps);
-  const int64_t in_block =
-      rows_in_block(plan, rows.count, length, size, across, gpu.properties().units);
+  const int64_t in_block = rows_in_block(plan, rows.count, length, size, across, gpu.properties().units);
   arguments.in_block = static_cast<uint32_t>(in_block);
   arguments.across = across ? 1 : 0;
   arguments.by_length = divisor_of(across ? arguments.in_block : arguments.length);
@@ -113,7 +115,7 @@ bool scatter_rows(Gpu& gpu, const Operand& ids, const Operand& source, int axis,
     arguments.y = at(out.data(), offset[kTo], out.dtype);
     arguments.rows = static_cast<uint32_t>(part.count);
     arguments.walk = walk_of(part);
-    gpu.launch(kernel, {{blocks_for(part.count, in_block), 1, 1}, kRowsThreads, arguments.memory.bytes},
+    gpu.launch(kernel, {{blocks_for(part.count, in_block), 1, 1}, threads, arguments.memory.bytes},
                arguments);
   });
   return true;

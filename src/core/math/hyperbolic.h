@@ -2,19 +2,25 @@
 // tanh, sinh, cosh.
 #pragma once
 
+#include "core/math/divide.h"
 #include "core/math/exp.h"
 
 namespace beeswax::m {
 
+/// e^2a + 1 for a from 0 to 10 (20).
+template <Floating T>
+BW_FN T tanh_divisor(T a) {
+  const auto e = exp_parts<static_cast<int>(Fp<T>::kBias)>(T(2) * a);
+  const T power = from_bits<T>(e.k.raw << Fp<T>::kMantissa);
+  return fma(power, e.q, power + T(1));
+}
 /// Below 0.8 a polynomial; beyond, 1 - 2 / (e^(2|x|) + 1).
 template <Floating T>
 BW_FN T tanh(T x) {
   const T a = abs(x);
   const T square = a * a;
   const T small = fma(a * square, tanh_tail(square), a);
-  const auto e = exp_parts<static_cast<int>(Fp<T>::kBias)>(T(2) * a);
-  const T power = from_bits<T>(e.k.raw << Fp<T>::kMantissa);
-  const T large = T(1) - T(2) / fma(power, e.q, power + T(1));
+  const T large = T(1) - divide_tame(T(2), tanh_divisor(a));
   const T inside = a < pick<T>(0.8f, 0.8) ? small : large;
   return copysign(a > pick<T>(10.0f, 20.0) ? T(1) : inside, x);
 }

@@ -12,13 +12,13 @@ struct LogSplit {
   T exponent;
   T f;  // exact
 };
-/// For x > 0 and finite. Subnormals are scaled first.
-template <Floating T>
+/// For x > 0 and finite. Subnormals are scaled first, unless there are none.
+template <Floating T, bool normal = false>
 BW_FN LogSplit<T> log_split(T x) {
   using U = Bits<T>;
-  const bool tiny = x < Fp<T>::kMinNormal;
-  const T normal = tiny ? x * pick<T>(0x1p23f, 0x1p52) : x;
-  const U shifted = bits(normal) + (bit_cast<U>(T(1)) - Fp<T>::kSqrtHalf);
+  const bool tiny = !normal && x < Fp<T>::kMinNormal;
+  const T scaled = tiny ? x * pick<T>(0x1p23f, 0x1p52) : x;
+  const U shifted = bits(scaled) + (bit_cast<U>(T(1)) - Fp<T>::kSqrtHalf);
   // The biased exponent becomes a number inside the bits of 2^23 or 2^52.
   const T unit = pick<T>(0x1p23f, 0x1p52);
   const T biased = from_bits<T>((shifted >> Fp<T>::kMantissa) | bit_cast<U>(unit));
@@ -59,14 +59,22 @@ BW_FN constexpr T ln2_after_short() {
   return pick<T>(0x1.7f7d1cp-20f, 0x1.3de6af278ece6p-42);
 }
 
-/// Natural logarithm.
 template <Floating T>
-BW_FN T log(T x) {
-  const LogSplit<T> v = log_split(x);
+BW_FN T log_of(const LogSplit<T>& v) {
   // The short ln 2 makes e ln 2 exact.
   const T rest = fma(v.exponent, ln2_after_short<T>(), log_rest(v.f));
   const Pair<T> sum = fast_two_sum(v.exponent * ln2_short<T>(), v.f);
-  return log_special(x, sum.high + (rest + sum.low));
+  return sum.high + (rest + sum.low);
+}
+/// Natural logarithm.
+template <Floating T>
+BW_FN T log(T x) {
+  return log_special(x, log_of(log_split(x)));
+}
+/// The same bits for x that is positive, normal and finite.
+template <Floating T>
+BW_FN T log_normal(T x) {
+  return log_of(log_split<T, true>(x));
 }
 
 /// Logarithm to base 2, exact at powers of two.

@@ -85,14 +85,18 @@ BW_FN T cos(T x) {
   return cos_of(a, sin_cos(a));
 }
 
-/// Both, with the same bits as the single functions.
+/// Sine and cosine of 2 pi `turn` for a turn in [0, 1], whose quadrant and rest are exact. The errors are
+/// below 2^-23 (f64: 2^-52).
 template <Floating T>
-BW_FN void sincos(T x, T* sine, T* cosine) {
-  const Reduced<T> a = reduce(x);
-  const SinCos<T> v = sin_cos(a);
-  const T value = sin_of(a, v);
-  *sine = x == T(0) ? x : value;
-  *cosine = cos_of(a, v);
+BW_FN void sincos_turn(T turn, T* sine, T* cosine) {
+  const auto quarter = round_product<0>(turn, T(4));
+  const T r = fma(quarter.value, T(-0.25), turn) * pick<T>(0x1.921fb6p2f, 0x1.921fb54442d18p2);
+  const T square = r * r;
+  const T s = fma(square * r, sin_tail(square), r);
+  const T c = fma(square * square, cos_tail(square), fma(square, T(-0.5), T(1)));
+  const bool odd = (quarter.raw & 1) != 0;
+  *sine = turn_sign(odd ? c : s, quarter.raw);
+  *cosine = turn_sign(odd ? s : c, quarter.raw + 1);
 }
 
 /// Tangent of x radians.
