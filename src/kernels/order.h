@@ -33,6 +33,7 @@ struct Add {
 struct Largest {
   template <class A>
   BW_DEVICE_MEMBER static A combine(A a, A b) {
+    if constexpr (kMaximumInOne && __is_same(A, float)) return __builtin_fmaxf(a, b);
     return a > b ? a : b;
   }
   template <class A>
@@ -53,7 +54,8 @@ BW_DEVICE A join_own(A (&v)[own]) {
 }
 // Lanes joined over threads whose numbers differ by `half` and its halves: each of two goes on with half of
 // what they have, while it has several, so that 4 lanes of 16 threads take 5 exchanges, not 16, and 8 lanes
-// of 8 take 7, not 24. A thread is left with one lane.
+// of 8 take 7, not 24. A thread is left with one lane, or with several where it has more than there are
+// threads.
 template <class Joint, uint32_t half, uint32_t own, class A>
 BW_DEVICE void exchange_lanes(A* v) {
   if constexpr (half > 0) {
@@ -81,13 +83,17 @@ BW_DEVICE A exchange_own(A lane) {
   }
 }
 /// The lanes of a group of `width` threads joined, for threads that have lanes own t and on; all threads get
-/// the result.
-template <class Joint, uint32_t own, class A>
+/// the result. There are `lanes` of them, the lower ones of kLanes, to which the others are joined already.
+template <class Joint, uint32_t lanes = kLanes, uint32_t own, class A>
 BW_DEVICE A join_packed(A (&v)[own], uint32_t width) {
-  constexpr uint32_t kThreads = kLanes / own;
+  constexpr uint32_t kThreads = lanes / own;
   if (sizeof(A) == 4 && width == kThreads) {
     exchange_lanes<Joint, kThreads / 2, own>(v);
-    return exchange_own<Joint, kThreads / 2, own>(v[0]);
+    constexpr uint32_t kLeft = own > kThreads ? own / kThreads : 1;
+    A left[kLeft];
+#pragma unroll
+    for (uint32_t j = 0; j < kLeft; ++j) left[j] = exchange_own<Joint, kThreads / 2, own / kLeft>(v[j]);
+    return join_own<Joint>(left);
   }
 #pragma unroll
   for (uint32_t half = kThreads / 2; half > 0; half /= 2) {

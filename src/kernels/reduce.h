@@ -214,11 +214,13 @@ BW_DEVICE void reduce_leaf(const S* x, const ReduceColumnsArgs& args, uint32_t f
   uint32_t i = b;
   // All loads before what is made of them; what f8e4m3 takes to be widened leaves no registers for it.
   constexpr bool kRushes = !Row::kHeavy && !__is_same(S, f8e4m3);
-  if (kRushes && args.reduced.rank == 1 && packs) {
+  // kLanes neighbours lie on one row of the innermost axis.
+  const bool even = args.reduced.rank == 1 || args.reduced.dims[0].divisor % kLanes == 0;
+  if (kRushes && packs && even) {
     const int64_t stride = args.reduced.strides[0];
-    const S* from = x + (first + b) * stride;
 #pragma unroll 1
-    for (; i + (kParts - 1) * kParts < count; i += kLanes, from += kLanes * stride) {
+    for (; i + (kParts - 1) * kParts < count; i += kLanes) {
+      const S* from = x + offset_in_row(args.reduced, first, i);
       Own in[kParts];
 #pragma unroll
       for (uint32_t u = 0; u < kParts; ++u) in[u] = *reinterpret_cast<const Own*>(from + u * kParts * stride);

@@ -108,6 +108,8 @@ inline constexpr int kRowThreads = 256;
 /// Rows of up to kShortStripes times kLanes elements have a kernel with few registers, so that many fit a
 /// multiprocessor at once.
 inline constexpr uint32_t kShortStripes = 2;
+/// There a thread has the lanes half a stripe farther on, too: what it does for a row is for more elements.
+constexpr uint32_t short_row_halves(int element_bytes) { return element_bytes <= 4 ? 2 : 1; }
 /// For longer rows of elements that are computed in 4 bytes.
 constexpr int wide_row_threads(int element_bytes) { return element_bytes < 4 ? 512 : 1024; }
 constexpr uint32_t most_in_row(int threads, int element_bytes) {

@@ -9,8 +9,9 @@
 
 namespace beeswax::gpu {
 
-/// `stripes` of kLanes elements are enough for a row, or a chunk of one.
-template <class S, int threads, uint32_t stripes = kChunk / kLanes>
+/// `stripes` of kLanes elements are enough for a row, or a chunk of one. A thread has kOwn of each stripe, or
+/// of each of two halves of it.
+template <class S, int threads, uint32_t stripes = kChunk / kLanes, uint32_t halves = 1>
 struct RegisterRow {
   using Element = S;
   using A = Compute<S>;
@@ -18,13 +19,14 @@ struct RegisterRow {
   static constexpr uint32_t kStripes = stripes;
   static constexpr bool kOneChunk = stripes * kLanes < kChunk;
   static constexpr uint32_t kOwn = row_lanes(sizeof(S));
-  static constexpr uint32_t kThreads = kLanes / kOwn;
+  static constexpr uint32_t kPackedStripes = stripes * halves;
+  static constexpr uint32_t kThreads = kLanes / halves / kOwn;
   static constexpr uint32_t kGroups = static_cast<uint32_t>(threads) / kThreads;
   static constexpr bool kPacksOnly = threads > kRowThreads;
   /// Where registers are scarce, stripes take turns: compilers would start them all at once.
   static constexpr bool kTakesTurns = kPacksOnly || sizeof(A) == 8;
   using Own = Packed<S, static_cast<int>(kOwn)>;
-  Own v[kStripes];  // as they came: narrow elements are widened where they are used
+  Own v[kPackedStripes];  // as they came: narrow elements are widened where they are used
   const RowsArgs& args;
   uint32_t width, slot, member, chunks, row, t;
   uint32_t begin, count;  // the elements of this group's chunk; none where there is no such chunk or row
@@ -53,12 +55,12 @@ struct RegisterRow {
   }
   BW_DEVICE_MEMBER bool packs() const { return kPacksOnly || (args.flags & kRowsPacks) != 0; }
 
-  /// f(stripe, its first element of this thread) for each stripe that rows have.
+  /// f(stripe or half of one, its first element of this thread) for each that rows have.
   template <class F>
   BW_DEVICE_MEMBER void each(F f) const {
 #pragma unroll
-    for (uint32_t s = 0; s < kStripes; ++s)
-      if (s * kLanes < most) f(s, s * kLanes + t * kOwn);
+    for (uint32_t s = 0; s < kPackedStripes; ++s)
+      if (s * (kLanes / halves) < most) f(s, s * (kLanes / halves) + t * kOwn);
   }
   /// The kOwn elements from i on of a chunk at x; those beyond its end are any others.
   BW_DEVICE_MEMBER void load(const S* x, uint32_t i, Own& to) const {
@@ -108,10 +110,12 @@ struct RegisterRow {
   /// kGroups elements and of no other join. Where f is light, whole stripes are worth a loop of their own.
   template <class Joint, bool light, class F>
   BW_DEVICE_MEMBER A join(A* partials, F f) const {
-    A lanes[kOwn];
+    A found[halves][kOwn];
 #pragma unroll
-    for (A& lane : lanes) lane = Joint::template none<A>();
+    for (uint32_t h = 0; h < halves; ++h)
+      for (A& lane : found[h]) lane = Joint::template none<A>();
     each([&](uint32_t s, uint32_t i) __attribute__((always_inline)) {
+      A(&lanes)[kOwn] = found[s % halves];
       const auto in = v[s].renewed();
       if ((light || kPacksOnly) && i + kOwn <= count) {
 #pragma unroll
@@ -126,12 +130,16 @@ struct RegisterRow {
         lanes[j] = Joint::combine(lanes[j], i + j < count ? value : Joint::template none<A>());
       }
     });
-    return join_lanes<Joint>(lanes, partials);
+#pragma unroll
+    for (uint32_t h = 1; h < halves; ++h)
+      for (uint32_t j = 0; j < kOwn; ++j) found[0][j] = Joint::combine(found[0][j], found[h][j]);
+    return join_lanes<Joint>(found[0], partials);
   }
   /// What threads have found, joined.
   template <class Joint>
   BW_DEVICE_MEMBER A join_lanes(A (&lanes)[kOwn], A* partials) const {
-    const A all = join_packed<Joint>(lanes, kPacksOnly ? kThreads : width);  // long rows have whole chunks
+    const A all = join_packed<Joint, kLanes / halves>(
+        lanes, kPacksOnly ? kThreads : width);  // long rows have whole chunks
     if (chunks == 1) return all;
     if (t == 0) partials[(slot << args.groups_log2) + member] = all;
     barrier();
@@ -179,7 +187,7 @@ BW_DEVICE void apply_rows(const RowsApplyArgs& args, F f) {
 template <class S>
 using UsualRow = RegisterRow<S, kRowThreads>;
 template <class S>
-using ShortRow = RegisterRow<S, kRowThreads, kShortStripes>;
+using ShortRow = RegisterRow<S, kRowThreads, kShortStripes, short_row_halves(sizeof(S))>;
 template <class S>
 using WideRow = RegisterRow<S, wide_row_threads(sizeof(S))>;
 

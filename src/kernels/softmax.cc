@@ -34,7 +34,7 @@ BW_DEVICE void softmax_rows(const RowsArgs& args, typename Rows::A (&partials)[2
   // Terms of long rows are made twice: keeping them takes registers, of which there are just enough for 1024
   // threads.
   constexpr bool kKeeps = Rows::kOneChunk;
-  A terms[kKeeps ? Rows::kStripes * Rows::kOwn : 1];
+  A terms[kKeeps ? Rows::kPackedStripes * Rows::kOwn : 1];
   const A sum = rows.template join<Add, false>(
       partials[1], [&](A x, uint32_t i) __attribute__((always_inline)) {
         const A term = softmax_term<S>(x - top);
@@ -74,10 +74,6 @@ BW_DEVICE void softmax_apply(const RowsApplyArgs& args) {
       });
 }
 
-// f32's short rows do with 32 registers, so that as many threads run as there may.
-template <class S>
-inline constexpr int kShortSideBySide = __is_same(S, float) ? 8 : 1;
-
 #define BW_SOFTMAX_IN(infix, blocks, Rows, name)                                      \
   BW_KERNEL_SIDE_BY_SIDE(Rows::kBlock, blocks) softmax_##infix##name(RowsArgs args) { \
     BW_SHARED static Rows::A partials[2][Rows::kGroups];                              \
@@ -85,7 +81,7 @@ inline constexpr int kShortSideBySide = __is_same(S, float) ? 8 : 1;
   }
 #define BW_SOFTMAX(S, name)                                           \
   BW_SOFTMAX_IN(, 1, UsualRow<S>, name)                               \
-  BW_SOFTMAX_IN(short_, kShortSideBySide<S>, ShortRow<S>, name)       \
+  BW_SOFTMAX_IN(short_, 1, ShortRow<S>, name)                         \
   BW_KERNEL(kReduceThreads) softmax_sum_##name(ReduceRowsArgs args) { \
     BW_SHARED static Compute<S> partials[kChunk];                     \
     reduce_rows<TermsReduce<S>, S>(args, partials);                   \

@@ -70,12 +70,13 @@ bool launch_rows(Gpu& gpu, KernelTable& table, const RowsView& view, DType dtype
   if (wide && (is_double || view.n > most_in_row(wide_threads, bytes_of(dtype)))) return false;
   const int threads = wide ? wide_threads : kRowThreads;
   args.n = static_cast<uint32_t>(view.n);
+  const bool is_short = view.n <= int64_t{kShortStripes * kLanes};
+  const uint32_t lanes = kLanes / (is_short ? short_row_halves(bytes_of(dtype)) : 1);
   args.width_log2 =
-      log2_up(std::min<int64_t>(kLanes / lanes_of(dtype), ceil_div(view.n, int64_t{lanes_of(dtype)})));
+      log2_up(std::min<int64_t>(lanes / lanes_of(dtype), ceil_div(view.n, int64_t{lanes_of(dtype)})));
   args.groups_log2 = log2_up(ceil_div(view.n, int64_t{kChunk}));
   args.flags |= packs ? kRowsPacks : 0;
   args.x_row = view.stride;
-  const bool is_short = view.n <= int64_t{kShortStripes * kLanes};
   const Kernel& kernel = table.get(gpu, entry(dtype, wide ? kWideRows : is_short ? kShortRows : kRows));
   for_rows(view.rows, kMostElements, [&](int64_t first, int64_t rows) {
     args.x = at(view.x, first * view.stride, dtype);
