@@ -116,12 +116,11 @@ struct RowsBlock {
         from[k] = offset(1, there ? row[k] : 0, there ? position[k] : 0);
       }
       read_ids(args.ids, id_at, id);
-      with_element<A>(
-          args.kind, [&](auto element) __attribute__((always_inline)) {
-            const auto* x = static_cast<const decltype(element)*>(args.x);
+      with_element<A>(args.kind, [&](auto element) __attribute__((always_inline)) {
+        const auto* x = static_cast<const decltype(element)*>(args.x);
 #pragma unroll
-            for (int k = 0; k < n; ++k) value[k] = static_cast<A>(widen(x[from[k]]));
-          });
+        for (int k = 0; k < n; ++k) value[k] = static_cast<A>(widen(x[from[k]]));
+      });
 #pragma unroll
       for (int k = 0; k < n; ++k) {
         if (position[k] == kNone) continue;
@@ -144,21 +143,19 @@ struct RowsBlock {
   }
   BW_DEVICE_MEMBER A load(int64_t to) const {
     A value;
-    with_element<A>(
-        args.kind, [&](auto element) __attribute__((always_inline)) {
-          value = static_cast<A>(widen(static_cast<decltype(element)*>(args.y)[to]));
-        });
+    with_element<A>(args.kind, [&](auto element) __attribute__((always_inline)) {
+      value = static_cast<A>(widen(static_cast<decltype(element)*>(args.y)[to]));
+    });
     return value;
   }
   BW_DEVICE_MEMBER void store(int64_t to, A value) const {
-    with_element<A>(
-        args.kind, [&](auto element) __attribute__((always_inline)) {
-          using T = decltype(element);
-          if constexpr (__is_integral(T))
-            static_cast<T*>(args.y)[to] = static_cast<T>(value);
-          else
-            static_cast<T*>(args.y)[to] = narrow<T>(value);
-        });
+    with_element<A>(args.kind, [&](auto element) __attribute__((always_inline)) {
+      using T = decltype(element);
+      if constexpr (__is_integral(T))
+        static_cast<T*>(args.y)[to] = static_cast<T>(value);
+      else
+        static_cast<T*>(args.y)[to] = narrow<T>(value);
+    });
   }
 
   // Counts become beginnings of lists.

@@ -35,18 +35,18 @@ BW_DEVICE void softmax_rows(const RowsArgs& args, typename Rows::A (&partials)[2
   // threads.
   constexpr bool kKeeps = Rows::kOneChunk;
   A terms[kKeeps ? Rows::kPackedStripes * Rows::kOwn : 1];
-  const A sum = rows.template join<Add, false>(
-      partials[1], [&](A x, uint32_t i) __attribute__((always_inline)) {
+  const A sum =
+      rows.template join<Add, false>(partials[1], [&](A x, uint32_t i) __attribute__((always_inline)) {
         const A term = softmax_term<S>(x - top);
         if (kKeeps) terms[i] = term;
         return term;
       });
   const A scale = softmax_scale(sum, args.flags);
-  rows.store(
-      [](uint32_t) __attribute__((always_inline)){}, [&](A x, uint32_t i) __attribute__((always_inline)) {
-        if (log) return (x - top) - scale;
-        return (kKeeps ? terms[i] : softmax_term<S>(x - top)) * scale;
-      });
+  rows.store([](uint32_t) __attribute__((always_inline)) {},
+             [&](A x, uint32_t i) __attribute__((always_inline)) {
+               if (log) return (x - top) - scale;
+               return (kKeeps ? terms[i] : softmax_term<S>(x - top)) * scale;
+             });
 }
 
 /// The sum of a row's terms, as a row of reduce.def with the maximum for its center.
@@ -66,12 +66,11 @@ struct TermsReduce : Add {
 template <class S>
 BW_DEVICE void softmax_apply(const RowsApplyArgs& args) {
   using A = Compute<S>;
-  apply_rows<S>(
-      args, [&](A x, uint32_t row, int64_t) __attribute__((always_inline)) {
-        const A distance = x - static_cast<const A*>(args.first)[row];
-        const A scale = softmax_scale(static_cast<const A*>(args.second)[row], args.flags);
-        return (args.flags & kRowsSecond) != 0 ? distance - scale : softmax_term<S>(distance) * scale;
-      });
+  apply_rows<S>(args, [&](A x, uint32_t row, int64_t) __attribute__((always_inline)) {
+    const A distance = x - static_cast<const A*>(args.first)[row];
+    const A scale = softmax_scale(static_cast<const A*>(args.second)[row], args.flags);
+    return (args.flags & kRowsSecond) != 0 ? distance - scale : softmax_term<S>(distance) * scale;
+  });
 }
 
 #define BW_SOFTMAX_IN(infix, blocks, Rows, name)                                      \

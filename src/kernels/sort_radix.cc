@@ -11,7 +11,7 @@ namespace beeswax::gpu {
 template <class Key>
 inline constexpr int kItems = sort_items(sizeof(Key));
 template <class Key>
-inline constexpr uint32_t kTileKeys = kItems<Key>* kSortThreads;
+inline constexpr uint32_t kTileKeys = kItems<Key> * kSortThreads;
 
 // A block's tile: the row it lies in, its number there, and how much of it there is.
 template <class Key>

@@ -6,8 +6,8 @@
 
 namespace beeswax::gpu {
 
-/// Adds where the rows along `axis` are short enough for a block; false, and nothing done, where not. Every id
-/// has its own place in `ids`, which are not empty.
+/// Adds where the rows along `axis` are short enough for a block; false, and nothing done, where not. Every
+/// id has its own place in `ids`, which are not empty.
 bool scatter_rows(Gpu& gpu, const Operand& ids, const Operand& source, int axis, const Target& out);
 
 }  // namespace beeswax::gpu
