@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // half.h against the definition of the narrow types: every pattern decoded, and floats encoded at and around
-// every value and every midpoint (all 2^32 floats with BEESWAX_EXHAUSTIVE=1). And the divisions of short.h,
-// which GPUs make from a guess.
+// every value and every midpoint (all 2^32 floats with BEESWAX_EXHAUSTIVE=1). And the divisions and roots
+// that GPUs make from a guess.
 #include <gtest/gtest.h>
 
 #include <cstdlib>
@@ -140,6 +140,30 @@ TYPED_TEST(Half, DivisionsNeedNoExactGuess) {
     const float e = m::expm1_short(2.0f * m::at_most(m::abs(x), 10.0f));
     check(e, e + 2.0f);
     check(1.0f, m::normal_tail_divisor_short(m::at_most(m::abs(x), 15.0f)));
+  }
+}
+
+TYPED_TEST(Half, RootsNeedNoExactGuess) {
+  using T = TypeParam;
+  for (uint32_t pattern = 0; pattern < patterns<T>(); ++pattern) {
+    const float x = static_cast<float>(from_pattern<T>(pattern));
+    const T want = T(std::sqrt(x));
+    // As it is, and the smallest times 2^64.
+    for (const float scale : {1.0f, 0x1p64f}) {
+      if (scale != 1.0f && std::fabs(x) >= 0x1p-96f) continue;
+      const float in = x * scale;
+      float guess = 1.0f / std::sqrt(in);
+      for (int i = 0; i < 4; ++i) guess = std::nextafter(guess, 0.0f);
+      for (int i = -4; i <= 4; ++i) {
+        const T got = T(m::sqrt_from_guess(in, guess) / std::sqrt(scale));
+        if (std::isnan(static_cast<float>(want))) {
+          ASSERT_TRUE(std::isnan(static_cast<float>(got))) << x;
+        } else {
+          ASSERT_EQ(got.bits, want.bits) << x << " from a guess off by " << i;
+        }
+        guess = std::nextafter(guess, HUGE_VALF);
+      }
+    }
   }
 }
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Division of floats that are known to be tame.
+// Division and square roots of floats that are known to be tame.
 #pragma once
 
 #include "core/math/basic.h"
@@ -32,5 +32,31 @@ BW_FN float divide_tame(float a, float d) {
 #endif
 }
 BW_FN double divide_tame(double a, double d) { return a / d; }
+
+/// sqrt(x) from a guess at 1 / sqrt(x): the root x guess, corrected by what its square leaves. Zero and
+/// infinity are their own roots, and of negative numbers there is none.
+BW_FN float sqrt_from_guess(float x, float guess) {
+  const float first = x * guess;
+  const float root = fma(fma(-first, first, x), 0.5f * guess, first);
+  return x == 0.0f || x == infinity<float>() ? x : root;
+}
+
+/// sqrt(x) of a 16-bit float, which rounds to 16 bits as the exact one does: on GPUs without a general root's
+/// test and its branch (Half.RootsNeedNoExactGuess tries every number with all guesses that a GPU may make).
+BW_FN float sqrt_short(float x) {
+#if defined(__AMDGCN__)
+  // The instruction takes subnormal numbers for zeros.
+  const bool small = abs(x) < 0x1p-96f;
+  const float in = x * (small ? 0x1p64f : 1.0f);
+  return sqrt_from_guess(in, __builtin_amdgcn_rsqf(in)) * (small ? 0x1p-32f : 1.0f);
+#elif defined(__CUDA_ARCH__) || defined(__NVPTX__)
+  float guess;
+  __asm__("rsqrt.approx.f32 %0, %1;" : "=f"(guess) : "f"(x));
+  return sqrt_from_guess(x, guess);
+#else
+  return sqrt(x);
+#endif
+}
+BW_FN double sqrt_short(double x) { return sqrt(x); }
 
 }  // namespace beeswax::m
