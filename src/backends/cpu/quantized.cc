@@ -19,7 +19,7 @@ namespace {
 constexpr int64_t kPanelFrom = 4;  // activation rows
 constexpr int64_t kPanelCache =
     384 << 10;                            // bytes of panels that one task keeps: part of a second-level cache
-constexpr int64_t kActivationBlock = 64;  // activation rows that pass over these panels together
+constexpr int64_t kActivationBlock = 64;  // activation rows, at most, that pass over these panels together
 
 /// Memory of one thread for one purpose, kept between calls; grows to the largest size asked for.
 template <class T, int kPurpose>
@@ -78,6 +78,8 @@ struct Product {
   const std::byte* tiles(int64_t row) const {
     return activations + row / kernels.tile_rows * activation_stride;
   }
+  /// Activations that pass over panels together: whole tiles.
+  int64_t together() const { return kActivationBlock / kernels.tile_rows * kernels.tile_rows; }
   float* floats_at(int64_t row, int64_t column) const {
     return reinterpret_cast<float*>(out) + row * n + column;
   }
@@ -107,8 +109,8 @@ void product_of_panels(const Product& p, int64_t begin, int64_t end, int64_t fir
   for (int64_t i = 0; i < panels; ++i)
     p.kernels.pack[p.type](p.weight_row(begin + i * height), std::min(height, end - begin - i * height), p.k,
                            memory + i * bytes);
-  for (int64_t a = first; a < last; a += kActivationBlock) {
-    const int64_t count = std::min(kActivationBlock, last - a);
+  for (int64_t a = first; a < last; a += p.together()) {
+    const int64_t count = std::min(p.together(), last - a);
     for (int64_t i = 0; i < panels; ++i) {
       const int64_t row = begin + i * height, rows = std::min(height, end - row);
       if (p.dtype == DType::F32) {
@@ -132,8 +134,9 @@ void multiply_panels(const Product& p) {
   const int64_t groups = (panels + group - 1) / group;
   // Few panels: several tasks share one and split the activations.
   int64_t parts = groups >= threads ? 1 : (2 * threads + groups - 1) / groups;
-  parts = std::min(parts, (p.m + kActivationBlock - 1) / kActivationBlock);
-  const int64_t part = ((p.m + parts - 1) / parts + 7) / 8 * 8;
+  parts = std::min(parts, (p.m + p.together() - 1) / p.together());
+  const int64_t tile = p.kernels.tile_rows, tiles = (p.m + tile - 1) / tile;
+  const int64_t part = (tiles + parts - 1) / parts * tile;
   ThreadPool::global().parallel_for(groups * parts, [&](int64_t task) {
     const int64_t begin = task / parts * group * height;
     const int64_t first = std::min(p.m, task % parts * part);
