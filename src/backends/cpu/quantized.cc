@@ -129,18 +129,19 @@ void multiply_panels(const Product& p) {
   const int64_t height = p.kernels.panel_rows;
   const int64_t threads = ThreadPool::global().threads();
   const int64_t panels = (p.n + height - 1) / height;
-  int64_t group = std::clamp<int64_t>(kPanelCache / p.kernels.panel_bytes[p.type](p.k), 1, 8);
-  group = std::max<int64_t>(1, std::min(group, panels / (2 * threads)));
-  const int64_t groups = (panels + group - 1) / group;
+  // Groups of panels, alike and as many for each thread.
+  const int64_t most = std::clamp<int64_t>(kPanelCache / p.kernels.panel_bytes[p.type](p.k), 1, 8);
+  const int64_t rounds = (panels + most * threads - 1) / (most * threads);
+  const int64_t groups = std::min(panels, std::max<int64_t>(2, rounds) * threads);
   // Few panels: several tasks share one and split the activations.
   int64_t parts = groups >= threads ? 1 : (2 * threads + groups - 1) / groups;
   parts = std::min(parts, (p.m + p.together() - 1) / p.together());
   const int64_t tile = p.kernels.tile_rows, tiles = (p.m + tile - 1) / tile;
   const int64_t part = (tiles + parts - 1) / parts * tile;
   ThreadPool::global().parallel_for(groups * parts, [&](int64_t task) {
-    const int64_t begin = task / parts * group * height;
-    const int64_t first = std::min(p.m, task % parts * part);
-    product_of_panels(p, begin, std::min(p.n, begin + group * height), first, std::min(p.m, first + part));
+    const int64_t group = task / parts, first = std::min(p.m, task % parts * part);
+    const int64_t begin = group * panels / groups * height, end = (group + 1) * panels / groups * height;
+    product_of_panels(p, begin, std::min(p.n, end), first, std::min(p.m, first + part));
   });
 }
 
