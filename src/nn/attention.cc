@@ -8,7 +8,8 @@
 namespace beeswax::nn {
 namespace {
 
-constexpr int64_t kQueryBlock = 128;
+// Queries that see the keys up to the last one's: few compute little that is masked, many make few launches.
+int64_t query_block(const Device& device) { return device.is_cpu() ? 64 : 128; }
 
 // [tokens, positions]: 0 where the query sees the position, -inf elsewhere. Made where it is used.
 Tensor causal_mask(int64_t tokens, int64_t positions, int64_t window, const Device& device) {
@@ -57,11 +58,12 @@ Tensor attention(const Tensor& queries, const Tensor& keys, const Tensor& values
                  const AttentionOptions& options) {
   const Tensor scaled = queries.affine(options.scale, 0);
   const int64_t tokens = queries.dim(0), before = keys.dim(1) - tokens;
-  if (tokens <= kQueryBlock) return attend(scaled, keys, values, options);
+  const int64_t block = query_block(queries.device());
+  if (tokens <= block) return attend(scaled, keys, values, options);
   // A block of queries needs no score beyond its last one.
   std::vector<Tensor> blocks;
-  for (int64_t first = 0; first < tokens; first += kQueryBlock) {
-    const int64_t count = std::min(kQueryBlock, tokens - first), seen = before + first + count;
+  for (int64_t first = 0; first < tokens; first += block) {
+    const int64_t count = std::min(block, tokens - first), seen = before + first + count;
     blocks.push_back(
         attend(scaled.narrow(0, first, count), keys.narrow(1, 0, seen), values.narrow(1, 0, seen), options));
   }

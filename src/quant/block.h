@@ -29,8 +29,16 @@ BW_FN int32_t max_abs_bits(const float* x, int n) {
   return best;
 }
 
-/// The first value whose magnitude has these bits, with its sign.
+/// The first value whose magnitude has these bits, which is there, with its sign.
 BW_FN float first_with_abs_bits(const float* x, int n, int32_t bits) {
+  const int32_t negative = bits | static_cast<int32_t>(0x80000000u);
+  int32_t positives = 0, negatives = 0;
+  for (int i = 0; i < n; ++i) {
+    positives |= bit_cast<int32_t>(x[i]) == bits;
+    negatives |= bit_cast<int32_t>(x[i]) == negative;
+  }
+  if (negatives == 0) return bit_cast<float>(bits);
+  if (positives == 0) return bit_cast<float>(negative);
   int at = 0;
   for (int i = n - 1; i >= 0; --i) at = abs_bits(x[i]) == bits ? i : at;
   return x[at];

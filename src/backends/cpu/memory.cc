@@ -35,7 +35,7 @@ struct SizeClass {
 // next.
 class ThreadCache {
  public:
-  static constexpr size_t kLargest = size_t{1} << 20;
+  static constexpr size_t kLargest = size_t{1} << 17;
   static constexpr size_t kKeepBytes = size_t{8} << 20;
 
   static ThreadCache& mine() {
@@ -70,7 +70,7 @@ class ThreadCache {
   struct Link {
     Link* next;
   };
-  static constexpr size_t kClasses = (20 - 6) * 8 + 1;
+  static constexpr size_t kClasses = (17 - 6) * 8 + 1;
   std::array<Link*, kClasses> heads_{};
   size_t bytes_ = 0;
   bool closed_ = false;
