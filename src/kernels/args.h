@@ -110,6 +110,20 @@ struct CopyArgs {
   int64_t step;
   Walk<2> walk;  // x, y
 };
+/// Dense parts side by side in the rows of y; all counts are of units.
+struct JoinArgs {
+  struct Part {
+    const void* x;
+    uint32_t end_block;  // of the launch
+    uint32_t width;      // of a row
+    uint32_t at;         // in a row of y
+  };
+  static constexpr int kParts = 8;
+  Part parts[kParts];
+  void* y;
+  uint32_t rows;
+  uint32_t pitch;  // from a row of y to the next
+};
 /// y[j][i] = x[i][j] for matrices in a batch: x's axis `columns` is dense, y's axis `rows` is.
 struct TransposeArgs {
   const void* x;

@@ -61,6 +61,50 @@ BW_MOVE(uint16_t, 2)
 BW_MOVE(uint32_t, 4)
 BW_MOVE(uint64_t, 8)
 BW_MOVE(Words, 16)
+/// Copies the blocks' parts to their places: those of one part are neighbours. What belongs to the block's
+/// part is put together from all parts with masks, because an index of arguments would put them into scratch
+/// memory; and its pointer is a distance from the first, because one made of an integer could point anywhere.
+template <class S>
+BW_DEVICE void join(const JoinArgs& args) {
+  const char* first = static_cast<const char*>(args.parts[0].x);
+  int64_t apart = 0;
+  uint32_t first_block = 0, width = 0, place = 0, begin = 0;
+#pragma unroll
+  for (int p = 0; p < JoinArgs::kParts; ++p) {
+    const JoinArgs::Part& part = args.parts[p];
+    const uint32_t mask = block() >= begin && block() < part.end_block ? ~0u : 0u;
+    apart |= (static_cast<const char*>(part.x) - first) & static_cast<int32_t>(mask);
+    first_block |= begin & mask;
+    width |= part.width & mask;
+    place |= part.at & mask;
+    begin = part.end_block;
+  }
+  const S* x = reinterpret_cast<const S*>(first + apart);
+  S* y = static_cast<S*>(args.y) + place;
+  const uint32_t count = width * args.rows;
+  const uint32_t begins = (block() - first_block) * (kMapThreads * kStridedElements) + thread();
+  S values[kStridedElements];
+#pragma unroll
+  for (uint32_t j = 0; j < kStridedElements; ++j) {
+    const uint32_t i = begins + j * kMapThreads;
+    if (i < count) values[j] = x[i];
+  }
+#pragma unroll
+  for (uint32_t j = 0; j < kStridedElements; ++j) {
+    const uint32_t i = begins + j * kMapThreads;
+    if (i >= count) return;
+    const uint32_t row = args.rows == 1 ? 0 : i / width;
+    y[static_cast<int64_t>(row) * args.pitch + (i - row * width)] = values[j];
+  }
+}
+#define BW_JOIN(S, bytes) \
+  BW_KERNEL(kMapThreads) join_##bytes(JoinArgs args) { join<S>(args); }
+BW_JOIN(uint8_t, 1)
+BW_JOIN(uint16_t, 2)
+BW_JOIN(uint32_t, 4)
+BW_JOIN(uint64_t, 8)
+BW_JOIN(Words, 16)
+
 #define BW_COLLECT(S, bytes) \
   BW_KERNEL(kMapThreads) collect_##bytes(CopyArgs args) { collect<S>(args); }
 BW_COLLECT(uint8_t, 1)

@@ -23,6 +23,11 @@ Tensor join(std::string_view operation, std::span<const Tensor> parts, int axis)
   for (const Tensor& part : parts) size = ops::add_sizes(operation, part, size, part.shape()[axis]);
   to.set(axis, size);
   const Tensor out = ops::empty_on(parts[0], to, parts[0].dtype());
+  if (out.elem_count() == 0) return out;
+  std::vector<Operand> operands;
+  operands.reserve(parts.size());
+  for (const Tensor& part : parts) operands.push_back(ops::operand(part));
+  if (ops::backend_of(out).join(operands, axis, ops::target(out))) return out;
   int64_t start = 0;
   for (const Tensor& part : parts) {
     place(out, axis, start, part);

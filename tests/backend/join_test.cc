@@ -82,6 +82,35 @@ TEST(Join, Cat) {
   }
 }
 
+// Dense parts, of which GPUs copy several at a time, in units that their sizes and places allow.
+TEST(Join, CatOfManyDenseParts) {
+  Random random(7);
+  for (DType dtype : moving_dtypes()) {
+    for (const int64_t unit : {1, 2, 3, 4, 8, 16}) {
+      for (const int64_t rows : {1, 3, 70}) {
+        const int64_t count = pick(random, 2, 19);
+        std::vector<Tensor> parts;
+        std::vector<Raw> values;
+        std::vector<int64_t> widths;
+        for (int64_t p = 0; p < count; ++p) {
+          widths.push_back(unit * pick(random, 0, p == 1 ? 400 : 9));
+          const int64_t skipped = pick(random, 0, 3) == 0 ? 1 : 0;
+          const Raw all = test::random_raw(random, (rows + skipped) * widths.back(), dtype);
+          values.emplace_back(all.begin() + skipped * widths.back(), all.end());
+          const Tensor whole = test::from_raw(all, {rows + skipped, widths.back()}, dtype);
+          parts.push_back(whole.narrow(0, skipped, rows));
+        }
+        Raw expected;
+        for (int64_t row = 0; row < rows; ++row)
+          for (size_t p = 0; p < parts.size(); ++p)
+            expected.insert(expected.end(), values[p].begin() + row * widths[p],
+                            values[p].begin() + (row + 1) * widths[p]);
+        ASSERT_EQ(raw(Tensor::cat(parts, 1)), expected) << unit << " " << rows << " " << count;
+      }
+    }
+  }
+}
+
 TEST(Join, CatAndStackErrors) {
   const Tensor x = Tensor::zeros({2, 3}, DType::F32);
   EXPECT_EQ(&Tensor::cat({x}, 1).storage(), &x.storage());

@@ -9,6 +9,8 @@ KernelTable fill_kernels(5,
                          [](size_t i) -> KernelTable::Name { return {join_text("fill_", 1 << i), "fill"}; });
 KernelTable copy_kernels(5,
                          [](size_t i) -> KernelTable::Name { return {join_text("copy_", 1 << i), "copy"}; });
+KernelTable join_kernels(5,
+                         [](size_t i) -> KernelTable::Name { return {join_text("join_", 1 << i), "cat"}; });
 KernelTable collect_kernels(3, [](size_t i) -> KernelTable::Name {
   return {join_text("collect_", 1 << i), "copy"};
 });
@@ -161,6 +163,46 @@ void GpuBackend::copy(const Operand& x, const Target& out) {
       gpu_.launch(copy_kernels.get(gpu_, units.size), strided_shape(nest.count), arguments);
     }
   });
+}
+
+bool GpuBackend::join(std::span<const Operand> parts, int axis, const Target& out) {
+  const Shape& shape = out.layout->shape();
+  int64_t rows = 1, inner = bytes_of(out.dtype);  // inner: the bytes of one step along the axis
+  for (int i = 0; i < axis; ++i) rows *= shape[i];
+  for (int i = axis + 1; i < shape.rank(); ++i) inner *= shape[i];
+  uint64_t places = reinterpret_cast<uintptr_t>(out.data()) | Units::kMostBytes;
+  for (const Operand& part : parts) {
+    if (!part.layout->is_contiguous()) return false;
+    places |=
+        reinterpret_cast<uintptr_t>(part.data()) | static_cast<uint64_t>(part.layout->shape()[axis] * inner);
+  }
+  const int size = std::countr_zero(places);
+  const int64_t pitch = shape[axis] * inner >> size;
+  if (rows * pitch > kMostElements) return false;
+  JoinArgs arguments{};
+  arguments.y = out.data();
+  arguments.rows = static_cast<uint32_t>(rows);
+  arguments.pitch = static_cast<uint32_t>(pitch);
+  size_t filled = 0;
+  uint32_t blocks = 0;
+  const auto launch = [&] {
+    std::fill(arguments.parts + filled, std::end(arguments.parts), arguments.parts[filled - 1]);
+    gpu_.launch(join_kernels.get(gpu_, static_cast<size_t>(size)), {{blocks, 1, 1}, kMapThreads, 0},
+                arguments);
+    filled = 0;
+    blocks = 0;
+  };
+  int64_t start = 0;
+  for (const Operand& part : parts) {
+    const int64_t width = part.layout->shape()[axis] * inner >> size;
+    if (width == 0) continue;
+    blocks += strided_shape(rows * width).blocks[0];
+    arguments.parts[filled++] = {part.data(), blocks, static_cast<uint32_t>(width),
+                                 static_cast<uint32_t>(start)};
+    start += width;
+    if (filled == JoinArgs::kParts || start == pitch) launch();
+  }
+  return true;
 }
 
 }  // namespace beeswax::gpu
