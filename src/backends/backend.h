@@ -117,9 +117,13 @@ class Backend {
   // copy, cast, affine, unary, binary, ternary
   /// One dtype; out may be strided, x's strides may be negative (flip).
   virtual void copy(const Operand& x, const Target& out) = 0;
-  /// Two parts or more, which differ in size along `axis` alone, one after the other along it in out, which
-  /// is dense and not empty. False where a copy of each part is as good.
-  virtual bool join(std::span<const Operand>, int /*axis*/, const Target& /*out*/) { return false; }
+  /// Up to kMostJoined parts, which differ in size along `axis` alone, one after the other into
+  /// out, which is dense and not empty, from `start` on along it. False where a copy of each is as good.
+  virtual bool join(std::span<const Operand> /*parts*/, int /*axis*/, int64_t /*start*/,
+                    const Target& /*out*/) {
+    return false;
+  }
+  static constexpr size_t kMostJoined = 8;
   virtual void cast(const Operand& x, const Target& out) = 0;
   virtual void affine(const Operand& x, const Scalar& mul, const Scalar& add, const Target& out) = 0;
   virtual void unary(UnaryOp op, const Operand& x, double param, const Target& out) = 0;

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Joining and repeating: each part is copied once, straight to its place in the result.
 #include <algorithm>
+#include <array>
 
 #include "ops/common.h"
 
@@ -24,14 +25,18 @@ Tensor join(std::string_view operation, std::span<const Tensor> parts, int axis)
   to.set(axis, size);
   const Tensor out = ops::empty_on(parts[0], to, parts[0].dtype());
   if (out.elem_count() == 0) return out;
-  std::vector<Operand> operands;
-  operands.reserve(parts.size());
-  for (const Tensor& part : parts) operands.push_back(ops::operand(part));
-  if (ops::backend_of(out).join(operands, axis, ops::target(out))) return out;
+  Backend& backend = ops::backend_of(out);
+  std::array<Operand, Backend::kMostJoined> operands;
   int64_t start = 0;
-  for (const Tensor& part : parts) {
-    place(out, axis, start, part);
-    start += part.shape()[axis];
+  for (size_t first = 0; first < parts.size(); first += operands.size()) {
+    const std::span<const Tensor> some =
+        parts.subspan(first, std::min(operands.size(), parts.size() - first));
+    for (size_t i = 0; i < some.size(); ++i) operands[i] = ops::operand(some[i]);
+    const bool joined = backend.join({operands.data(), some.size()}, axis, start, ops::target(out));
+    for (const Tensor& part : some) {
+      if (!joined) place(out, axis, start, part);
+      start += part.shape()[axis];
+    }
   }
   return out;
 }

@@ -27,7 +27,7 @@ class GpuBackend final : public Backend {
               uint64_t counter) override;
 
   void copy(const Operand& x, const Target& out) override;
-  bool join(std::span<const Operand> parts, int axis, const Target& out) override;
+  bool join(std::span<const Operand> parts, int axis, int64_t start, const Target& out) override;
   void cast(const Operand& x, const Target& out) override;
   void affine(const Operand& x, const Scalar& mul, const Scalar& add, const Target& out) override;
   void unary(UnaryOp op, const Operand& x, double param, const Target& out) override;

@@ -5,6 +5,8 @@
 namespace beeswax::gpu {
 namespace {
 
+static_assert(JoinArgs::kParts == Backend::kMostJoined);
+
 KernelTable fill_kernels(5,
                          [](size_t i) -> KernelTable::Name { return {join_text("fill_", 1 << i), "fill"}; });
 KernelTable copy_kernels(5,
@@ -165,12 +167,13 @@ void GpuBackend::copy(const Operand& x, const Target& out) {
   });
 }
 
-bool GpuBackend::join(std::span<const Operand> parts, int axis, const Target& out) {
+bool GpuBackend::join(std::span<const Operand> parts, int axis, int64_t start, const Target& out) {
   const Shape& shape = out.layout->shape();
   int64_t rows = 1, inner = bytes_of(out.dtype);  // inner: the bytes of one step along the axis
   for (int i = 0; i < axis; ++i) rows *= shape[i];
   for (int i = axis + 1; i < shape.rank(); ++i) inner *= shape[i];
-  uint64_t places = reinterpret_cast<uintptr_t>(out.data()) | Units::kMostBytes;
+  uint64_t places = reinterpret_cast<uintptr_t>(out.data()) | static_cast<uint64_t>(start * inner) |
+                    static_cast<uint64_t>(shape[axis] * inner) | Units::kMostBytes;
   for (const Operand& part : parts) {
     if (!part.layout->is_contiguous()) return false;
     places |=
@@ -183,25 +186,19 @@ bool GpuBackend::join(std::span<const Operand> parts, int axis, const Target& ou
   arguments.y = out.data();
   arguments.rows = static_cast<uint32_t>(rows);
   arguments.pitch = static_cast<uint32_t>(pitch);
-  size_t filled = 0;
+  JoinArgs::Part* next = arguments.parts;
   uint32_t blocks = 0;
-  const auto launch = [&] {
-    std::fill(arguments.parts + filled, std::end(arguments.parts), arguments.parts[filled - 1]);
-    gpu_.launch(join_kernels.get(gpu_, static_cast<size_t>(size)), {{blocks, 1, 1}, kMapThreads, 0},
-                arguments);
-    filled = 0;
-    blocks = 0;
-  };
-  int64_t start = 0;
+  int64_t place = start * inner >> size;
   for (const Operand& part : parts) {
     const int64_t width = part.layout->shape()[axis] * inner >> size;
     if (width == 0) continue;
     blocks += strided_shape(rows * width).blocks[0];
-    arguments.parts[filled++] = {part.data(), blocks, static_cast<uint32_t>(width),
-                                 static_cast<uint32_t>(start)};
-    start += width;
-    if (filled == JoinArgs::kParts || start == pitch) launch();
+    *next++ = {part.data(), blocks, static_cast<uint32_t>(width), static_cast<uint32_t>(place)};
+    place += width;
   }
+  if (blocks == 0) return true;
+  std::fill(next, std::end(arguments.parts), next[-1]);
+  gpu_.launch(join_kernels.get(gpu_, static_cast<size_t>(size)), {{blocks, 1, 1}, kMapThreads, 0}, arguments);
   return true;
 }
 
