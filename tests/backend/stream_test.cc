@@ -147,7 +147,10 @@ TEST_F(Streams, WritesInPlaceComeAfterReads) {
       on(b, [&] { x.slice_set(filled(i + 1).narrow(0, 0, kSize), 0, 0); });
     }
   }
-  for (size_t i = 0; i < results.size(); ++i) expect_all(results[i], static_cast<float>(i / 2));
+  for (size_t i = 0; i < results.size(); ++i) {
+    const size_t round = i / 2;
+    expect_all(results[i], static_cast<float>(round));
+  }
   expect_all(x, 10);
 }
 

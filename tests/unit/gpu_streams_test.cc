@@ -204,7 +204,9 @@ TEST_P(GpuStreams, StreamsAreHandedOutAgain) {
     fake::Control& fake = control();
     const Stream own = Stream::current(device());
     for (int i = 0; i < 100; ++i) {
-      const Stream made = Stream::make(device()), copy = made;
+      const Stream made = Stream::make(device());
+      Stream copy = own;
+      copy = made;
       EXPECT_FALSE(made == own);
       EXPECT_TRUE(made == copy);
       EXPECT_TRUE(made.idle());
