@@ -8,6 +8,7 @@
 #include <memory>
 #include <span>
 #include <string>
+#include <vector>
 
 #include "beeswax/qtensor_type.h"
 #include "beeswax/tensor.h"
@@ -49,6 +50,8 @@ class BW_API QTensor {
   Tensor embedding(const Tensor& ids) const;
   /// x * weight^T for a weight [n, k]: [..., k] -> [..., n], in x's dtype (f32, f16 or bf16), any rank >= 1.
   Tensor forward(const Tensor& x) const;
+  /// What forward() of each of the weights, [n_i, k], gives, bit for bit. What they make of x is made once.
+  static std::vector<Tensor> forward_all(std::span<const QTensor* const> weights, const Tensor& x);
 
  private:
   friend BW_API QTensor qtensor_from_shared_bytes(std::span<const std::byte> bytes,
@@ -56,6 +59,8 @@ class BW_API QTensor {
                                                   QuantType type);
   QTensor(Tensor blocks, const Shape& shape, QuantType type)
       : blocks_(std::move(blocks)), shape_(shape), type_(type) {}
+  void check_product(const Tensor& x) const;
+  static void multiply(std::span<const QTensor* const> weights, const Tensor& x, std::span<Tensor> out);
 
   Tensor blocks_;  // u8, [rows, bytes of a row]
   Shape shape_;

@@ -250,6 +250,10 @@ class BW_API Tensor {
   /// floats; a negative number rounds to tens, hundreds, ... Numbers without a digit as far to the right stay
   /// as they are; integers saturate.
   Tensor round_to(int decimals) const;
+  /// silu(this) * factor and gelu(this) * factor, the gates of feed-forward blocks, in the bits of the two
+  /// operations; floats, which broadcast.
+  Tensor swiglu(const Tensor& factor) const;
+  Tensor geglu(const Tensor& factor) const;
   /// this != 0 ? on_true : on_false, elementwise; the condition has an integer dtype.
   Tensor where_cond(const Tensor& on_true, const Tensor& on_false) const;
 

@@ -60,6 +60,14 @@ struct Target {
   }
 };
 
+/// One of the products of a quantized_matmul.
+struct QuantizedProduct {
+  QuantType type;
+  const Storage* blocks;  ///< of the weight [n, k], dense
+  Target out;             ///< [.., n], of x's dtype, dense
+  int64_t n() const { return out.layout->shape()[out.layout->shape().rank() - 1]; }
+};
+
 /// An input that may be a number instead (already of the other side's dtype): then `operand.storage` is null.
 struct Argument {
   Operand operand;
@@ -128,6 +136,10 @@ class Backend {
   virtual void affine(const Operand& x, const Scalar& mul, const Scalar& add, const Target& out) = 0;
   virtual void unary(UnaryOp op, const Operand& x, double param, const Target& out) = 0;
   virtual void binary(BinaryOp op, const Argument& a, const Argument& b, const Target& out) = 0;
+  /// op(x) * factor in the bits of the two operations. False where these are as good.
+  virtual bool gated(UnaryOp /*op*/, const Operand& /*x*/, const Operand& /*factor*/, const Target& /*out*/) {
+    return false;
+  }
   virtual void compare(CompareOp op, const Argument& a, const Argument& b, const Target& out) = 0;
   virtual void where(const Operand& condition, const Operand& on_true, const Operand& on_false,
                      const Target& out) = 0;
@@ -175,9 +187,10 @@ class Backend {
   virtual void quantize(QuantType type, const Operand& x, std::span<const float> importance,
                         Storage& blocks) = 0;
   virtual void dequantize(QuantType type, const Storage& blocks, const Target& out) = 0;
-  /// [m, k] x ([n, k] quantized)^T -> [m, n]; x and out are f32, f16 or bf16 and dense.
-  virtual void quantized_matmul(QuantType type, const Operand& x, const Storage& blocks,
-                                const Target& out) = 0;
+  /// x [m, k], which is f32, f16 or bf16 and dense, times the transposes of one to kMostProducts weights with
+  /// blocks of one size; what products make of x they share.
+  virtual void quantized_matmul(const Operand& x, std::span<const QuantizedProduct> products) = 0;
+  static constexpr size_t kMostProducts = 4;
 };
 
 /// The backend of a device. Throws Unsupported for one that this version does not have.

@@ -146,13 +146,11 @@ Tensor Decoder::forward(std::span<const int32_t> ids, Cache& past) const {
   if (embedding_scale_ != 1) x = x * embedding_scale_;
   for (size_t i = 0; i < layers_.size(); ++i) {
     const Layer& layer = layers_[i];
-    Tensor seen = layer.attention.forward(x.rms_norm(layer.attention_norm, epsilon_), past.layers[i]);
-    // Behind the last attention only the last token is asked for.
-    if (i + 1 == layers_.size()) {
-      seen = seen.narrow(0, tokens - 1, 1);
-      x = x.narrow(0, tokens - 1, 1);
-    }
-    x = x + added(seen, layer.attention_added_norm);
+    // Of the last layer only the last token is asked for.
+    const int64_t wanted = i + 1 == layers_.size() ? 1 : tokens;
+    const Tensor seen =
+        layer.attention.forward(x.rms_norm(layer.attention_norm, epsilon_), past.layers[i], wanted);
+    x = x.narrow(0, tokens - wanted, wanted) + added(seen, layer.attention_added_norm);
     const Tensor h = x.rms_norm(layer.feed_norm, epsilon_);
     const Tensor fed = std::visit([&](const auto& feed) { return feed.forward(h); }, layer.feed);
     x = x + added(fed, layer.feed_added_norm);

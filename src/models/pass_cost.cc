@@ -22,10 +22,12 @@ PassCost pass_cost(const io::GgufFile& file, int64_t tokens) {
     if (tensor.shape.rank() < 2) continue;
     const bool embedding = tensor.name == "token_embd.weight";
     if (embedding && !tied) continue;
-    const bool behind_attention =
+    // All but keys and values, which all tokens have.
+    const bool serves_last =
         tensor.name.starts_with(last) &&
-        (tensor.name.substr(last.size()).starts_with("ffn_") || tensor.name.ends_with("attn_output.weight"));
-    const bool once = embedding || tensor.name == "output.weight" || behind_attention;
+        (tensor.name.substr(last.size()).starts_with("ffn_") || tensor.name.ends_with("attn_output.weight") ||
+         tensor.name.ends_with("attn_q.weight"));
+    const bool once = embedding || tensor.name == "output.weight" || serves_last;
     const double times = once ? 1 : static_cast<double>(tokens);
     // A stack, or in old files one matrix for each: each token goes to its share.
     const bool expert = tensor.name.find("_exps.") != std::string_view::npos ||

@@ -15,7 +15,7 @@ struct PassCost {
   double dense_macs = 0;      ///< the same with plain ones
 };
 
-/// Of `tokens` tokens at once. The output matrix, and of the last layer what follows attention, serve only
+/// Of `tokens` tokens at once. The output matrix, and of the last layer all but keys and values, serve only
 /// the last of them; the token embedding is looked up, not multiplied, unless it is the output matrix too. Of
 /// experts only as many are read as tokens can choose.
 BW_API PassCost pass_cost(const io::GgufFile& file, int64_t tokens);

@@ -30,9 +30,22 @@ Tensor soft_cap(const Tensor& x, double cap) { return cap > 0 ? (x / cap).tanh()
 
 namespace {
 
-// Queries [tokens, heads, size], already scaled, whose last one is at the end of keys and values.
+// Scores [heads, tokens, positions], nobody else's, with what the queries do not see at -inf. `diagonal` is
+// the mask of as many queries or more with their own positions.
+Tensor masked(Tensor scores, int64_t window, const Tensor& diagonal) {
+  const int64_t tokens = scores.dim(1), positions = scores.dim(2), before = positions - tokens;
+  if (window > 0 && window < positions)
+    return scores + causal_mask(tokens, positions, window, scores.device());
+  // What lies before the first query is seen by all.
+  scores.slice_set(scores.narrow(2, before, tokens) + diagonal.narrow(0, 0, tokens).narrow(1, 0, tokens), 2,
+                   before);
+  return scores;
+}
+
+// Queries [tokens, heads, size], already scaled, whose last one is at the end of keys and values. Of their
+// shape.
 Tensor attend(const Tensor& queries, const Tensor& all_keys, const Tensor& all_values,
-              const AttentionOptions& options) {
+              const AttentionOptions& options, const Tensor& diagonal) {
   const int64_t tokens = queries.dim(0), heads = queries.dim(1), size = queries.dim(2);
   const int64_t kv_heads = all_keys.dim(0), group = heads / kv_heads;
   // What lies before the first query's window is seen by none.
@@ -45,11 +58,10 @@ Tensor attend(const Tensor& queries, const Tensor& all_keys, const Tensor& all_v
   const Tensor q = queries.transpose(0, 1).reshape({kv_heads, group * tokens, size});
   Tensor scores = soft_cap(q.matmul_mixed(keys.t()), options.cap);
   if (tokens > 1)
-    scores = (scores.reshape({heads, tokens, positions}) +
-              causal_mask(tokens, positions, options.window, scores.device()))
+    scores = masked(scores.reshape({heads, tokens, positions}), options.window, diagonal)
                  .reshape({kv_heads, group * tokens, positions});
   const Tensor mixed = scores.softmax(-1).matmul_mixed(values);
-  return mixed.reshape({heads, tokens, size}).transpose(0, 1).reshape({tokens, heads * size});
+  return mixed.reshape({heads, tokens, size}).transpose(0, 1);
 }
 
 }  // namespace
@@ -58,16 +70,19 @@ Tensor attention(const Tensor& queries, const Tensor& keys, const Tensor& values
                  const AttentionOptions& options) {
   const Tensor scaled = queries.affine(options.scale, 0);
   const int64_t tokens = queries.dim(0), before = keys.dim(1) - tokens;
-  const int64_t block = query_block(queries.device());
-  if (tokens <= block) return attend(scaled, keys, values, options);
+  const int64_t block = query_block(queries.device()), width = queries.dim(1) * queries.dim(2);
+  const int64_t together = std::min(tokens, block);
+  const Tensor diagonal = tokens > 1 ? causal_mask(together, together, 0, queries.device()) : Tensor();
+  if (tokens <= block) return attend(scaled, keys, values, options, diagonal).reshape({tokens, width});
   // A block of queries needs no score beyond its last one.
-  std::vector<Tensor> blocks;
+  Tensor out = Tensor::empty(queries.shape(), DType::F32, queries.device());
   for (int64_t first = 0; first < tokens; first += block) {
     const int64_t count = std::min(block, tokens - first), seen = before + first + count;
-    blocks.push_back(
-        attend(scaled.narrow(0, first, count), keys.narrow(1, 0, seen), values.narrow(1, 0, seen), options));
+    const Tensor part = attend(scaled.narrow(0, first, count), keys.narrow(1, 0, seen),
+                               values.narrow(1, 0, seen), options, diagonal);
+    out.slice_set(part, 0, first);
   }
-  return Tensor::cat(blocks, 0);
+  return out.reshape({tokens, width});
 }
 
 }  // namespace beeswax::nn

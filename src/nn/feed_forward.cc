@@ -4,8 +4,8 @@
 namespace beeswax::nn {
 
 Tensor FeedForward::forward(const Tensor& x) const {
-  const Tensor g = gate.forward(x);
-  return down.forward((activation == Activation::Silu ? g.silu() : g.gelu()) * up.forward(x));
+  const std::vector<Tensor> gu = Linear::forward_all({&gate, &up}, x);
+  return down.forward(activation == Activation::Silu ? gu[0].swiglu(gu[1]) : gu[0].geglu(gu[1]));
 }
 
 Tensor Experts::forward(const Tensor& x) const {

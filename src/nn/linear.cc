@@ -21,4 +21,22 @@ Tensor Linear::forward(const Tensor& x) const {
   return bias_.defined() ? y + bias_ : y;
 }
 
+std::vector<Tensor> Linear::forward_all(std::initializer_list<const Linear*> layers, const Tensor& x) {
+  std::vector<const QTensor*> weights;
+  std::vector<Tensor> out;
+  for (const Linear* layer : layers)
+    if (layer->weight_.quantized()) weights.push_back(&layer->weight_.blocks());
+  if (weights.size() < layers.size()) {
+    for (const Linear* layer : layers) out.push_back(layer->forward(x));
+    return out;
+  }
+  out = QTensor::forward_all(weights, x);
+  size_t i = 0;
+  for (const Linear* layer : layers) {
+    if (layer->bias_.defined()) out[i] = out[i] + layer->bias_;
+    ++i;
+  }
+  return out;
+}
+
 }  // namespace beeswax::nn

@@ -2,6 +2,9 @@
 // Linear: y = x W^T + b with a dense or a quantized weight.
 #pragma once
 
+#include <initializer_list>
+#include <vector>
+
 #include "beeswax/qtensor.h"
 #include "beeswax/tensor.h"
 
@@ -23,6 +26,8 @@ class BW_API Weight {
   Tensor embedding(const Tensor& ids) const;
   /// x [.., k] times the transpose of this [n, k]: [.., n], in x's dtype, f32.
   Tensor product(const Tensor& x) const;
+  /// The blocks of a quantized weight.
+  const QTensor& blocks() const { return blocks_; }
 
  private:
   Tensor dense_;
@@ -39,6 +44,8 @@ class BW_API Linear {
   int64_t in_features() const { return weight_.shape()[1]; }
   /// x [.., in] -> [.., out]
   Tensor forward(const Tensor& x) const;
+  /// What forward() of each gives; quantized weights share what they make of x.
+  static std::vector<Tensor> forward_all(std::initializer_list<const Linear*> layers, const Tensor& x);
 
  private:
   Weight weight_;

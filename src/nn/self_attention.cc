@@ -3,15 +3,24 @@
 
 namespace beeswax::nn {
 
-Tensor SelfAttention::forward(const Tensor& h, KvCache& past) const {
-  const int64_t tokens = h.dim(0), position = past.length();
-  const auto rotated = [&](const Linear& projection, int64_t count, const Tensor& norm) {
-    const Tensor x = projection.forward(h).reshape({tokens, count, size});
-    return rope.apply(norm.defined() ? x.rms_norm(norm, epsilon) : x, position);
+Tensor SelfAttention::forward(const Tensor& h, KvCache& past, int64_t wanted) const {
+  const int64_t tokens = h.dim(0), position = past.length(), unwanted = tokens - wanted;
+  const auto rotated = [&](const Tensor& projected, int64_t count, const Tensor& norm, int64_t first) {
+    const Tensor x = projected.reshape({projected.dim(0), count, size});
+    return rope.apply(norm.defined() ? x.rms_norm(norm, epsilon) : x, first);
   };
-  const Tensor q = rotated(query, heads, query_norm);
-  const Tensor k = rotated(key, kv_heads, key_norm);
-  const Tensor v = value.forward(h).reshape({tokens, kv_heads, size});
+  std::vector<Tensor> all;
+  Tensor asking;
+  if (unwanted == 0) {
+    all = Linear::forward_all({&key, &value, &query}, h);
+    asking = all[2];
+  } else {
+    all = Linear::forward_all({&key, &value}, h);
+    asking = query.forward(h.narrow(0, unwanted, wanted));
+  }
+  const Tensor q = rotated(asking, heads, query_norm, position + unwanted);
+  const Tensor k = rotated(all[0], kv_heads, key_norm, position);
+  const Tensor v = all[1].reshape({tokens, kv_heads, size});
   past.append(k.transpose(0, 1), v.transpose(0, 1));
   return output.forward(attention(q, past.keys(), past.values(), options));
 }

@@ -18,8 +18,9 @@ struct BW_API SelfAttention {
   Rope rope = {};
   AttentionOptions options = {};
 
-  /// h [tokens, width], which follows the past and is appended to it. [tokens, width].
-  Tensor forward(const Tensor& h, KvCache& past) const;
+  /// h [tokens, width], which follows the past and is appended to it. [wanted, width], of the last `wanted`
+  /// tokens, one or more.
+  Tensor forward(const Tensor& h, KvCache& past, int64_t wanted) const;
 };
 
 }  // namespace beeswax::nn

@@ -50,6 +50,15 @@ Tensor binary(BinaryOp op, std::string_view name, Accept accept, const Tensor& x
   return out;
 }
 
+Tensor gated(UnaryOp op, std::string_view name, const Tensor& x, const Tensor& factor) {
+  const Pair pair(name, Accept::Float, x, factor, x.dtype());
+  if (pair.out.elem_count() == 0 ||
+      ops::backend_of(x).gated(op, ops::operand(x, pair.a), ops::operand(factor, pair.b),
+                               ops::target(pair.out)))
+    return pair.out;
+  return unary(op, name, Accept::Float, x, 0) * factor;
+}
+
 Tensor compare(CompareOp op, std::string_view name, const Tensor& x, const Tensor& y) {
   const Pair pair(name, Accept::Number, x, y, DType::U8);
   if (pair.out.elem_count() > 0)
@@ -89,6 +98,9 @@ Tensor compare(CompareOp op, std::string_view name, const Tensor& x, const Scala
   }                                                         \
   Tensor Tensor::method(const Scalar& other) const { return compare(CompareOp::Name, #method, *this, other); }
 #include "tables/binary.def"
+
+Tensor Tensor::swiglu(const Tensor& factor) const { return gated(UnaryOp::Silu, "swiglu", *this, factor); }
+Tensor Tensor::geglu(const Tensor& factor) const { return gated(UnaryOp::Gelu, "geglu", *this, factor); }
 
 #define BW_OPERATOR(symbol, Name, method)                               \
   Tensor operator symbol(const Scalar& a, const Tensor& b) {            \

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Quantized weights: what may be asked of them, and the tensors that come out.
+#include <array>
 #include <cmath>
 #include <memory>
 #include <utility>
@@ -130,6 +131,46 @@ Tensor QTensor::embedding(const Tensor& ids) const {
 }
 
 Tensor QTensor::forward(const Tensor& x) const {
+  const QTensor* const weight = this;
+  Tensor out;
+  multiply({&weight, 1}, x, {&out, 1});
+  return out;
+}
+
+std::vector<Tensor> QTensor::forward_all(std::span<const QTensor* const> weights, const Tensor& x) {
+  std::vector<Tensor> out(weights.size());
+  multiply(weights, x, out);
+  return out;
+}
+
+void QTensor::multiply(std::span<const QTensor* const> weights, const Tensor& x, std::span<Tensor> out) {
+  for (size_t i = 0; i < weights.size(); ++i) {
+    weights[i]->check_product(x);
+    Shape shape = x.shape();
+    shape.set(shape.rank() - 1, weights[i]->shape_[0]);
+    out[i] = weights[i]->shape_[1] == 0 ? Tensor::zeros(shape, x.dtype(), x.device())
+                                        : ops::empty_on(x, shape, x.dtype());
+  }
+  if (x.elem_count() == 0) return;
+  const Tensor dense = x.contiguous();
+  for (const int64_t block : {32, 256}) {
+    std::array<QuantizedProduct, Backend::kMostProducts> products;
+    size_t count = 0;
+    const auto flush = [&] {
+      if (count > 0) ops::backend_of(x).quantized_matmul(ops::operand(dense), {products.data(), count});
+      count = 0;
+    };
+    for (size_t i = 0; i < weights.size(); ++i) {
+      const QTensor& weight = *weights[i];
+      if (quant_traits(weight.type_).block_elements != block || out[i].elem_count() == 0) continue;
+      products[count++] = {weight.type_, &weight.blocks_.storage(), ops::target(out[i])};
+      if (count == products.size()) flush();
+    }
+    flush();
+  }
+}
+
+void QTensor::check_product(const Tensor& x) const {
   check_defined("quantized_matmul", *this);
   if (x.dtype() != DType::F32 && x.dtype() != DType::F16 && x.dtype() != DType::BF16)
     fail(ErrorKind::UnsupportedDType, "quantized_matmul", "x is ", x.describe(),
@@ -140,15 +181,6 @@ Tensor QTensor::forward(const Tensor& x) const {
   if (x.rank() == 0 || x.dim(-1) != shape_[1])
     fail(ErrorKind::ShapeMismatch, "quantized_matmul", "x ", x.describe(), " times the transpose of ",
          describe(), ": x's last axis must be ", shape_[1]);
-  Shape shape = x.shape();
-  shape.set(shape.rank() - 1, shape_[0]);
-  if (shape_[1] == 0) return Tensor::zeros(shape, x.dtype(), x.device());
-  Tensor out = ops::empty_on(x, shape, x.dtype());
-  if (out.elem_count() > 0) {
-    const Tensor dense = x.contiguous();
-    ops::backend_of(x).quantized_matmul(type_, ops::operand(dense), blocks_.storage(), ops::target(out));
-  }
-  return out;
 }
 
 }  // namespace beeswax

@@ -152,6 +152,36 @@ TEST_P(Quantized, ARowDoesNotDependOnItsBatchMates) {
   }
 }
 
+// Of one format twice, of others in blocks of the same size and of the other size, of one row and of none.
+TEST_P(Quantized, ProductsTogetherAreThoseOfEachAlone) {
+  const int64_t k = 1280;
+  const auto made = [&](QuantType t, int64_t n, uint32_t seed) {
+    return QTensor::quantize(tensor(normal_values(n * k, seed, 0.1f), {n, k}), t);
+  };
+  const std::vector<QTensor> weights = {made(type(), 41, 30),          made(QuantType::Q8_0, 70, 31),
+                                        made(type(), 1, 32),           made(QuantType::Q6_K, 33, 33),
+                                        made(QuantType::Q4_1, 16, 34), made(type(), 0, 35)};
+  std::vector<const QTensor*> all;
+  for (const QTensor& weight : weights) all.push_back(&weight);
+  for (const int64_t m : {1, 3, 4, 40}) {
+    for (const DType dtype : {DType::F32, DType::F16}) {
+      const Tensor x = tensor(normal_values(m * k, 36), {m, 1, k}).to_dtype(dtype);
+      const std::vector<Tensor> together = QTensor::forward_all(all, x);
+      ASSERT_EQ(together.size(), weights.size());
+      for (size_t i = 0; i < weights.size(); ++i) {
+        const Tensor alone = weights[i].forward(x);
+        EXPECT_EQ(together[i].shape(), alone.shape());
+        EXPECT_EQ(together[i].to_bytes(), alone.to_bytes()) << i << " of " << m;
+      }
+    }
+  }
+  EXPECT_TRUE(QTensor::forward_all({}, tensor({1, 2}, {2})).empty());
+  const QTensor longer = QTensor::quantize(tensor(normal_values(2 * k, 37), {1, 2 * k}), type());
+  const QTensor* const different[] = {all[0], &longer};
+  EXPECT_ERROR(QTensor::forward_all(different, tensor(normal_values(k, 38), {k})), ShapeMismatch,
+               "x's last axis must be 2560");
+}
+
 TEST_P(Quantized, ADeviceGivesTheBlocksAndValuesOfTheCpu) {
   if (on_cpu()) return;
   const int64_t k = 7 * block(), n = 9;

@@ -83,15 +83,15 @@ TEST(RandomWeights, TheSameOnAnyNumberOfThreads) {
 // for 32).
 TEST(PassCost, OfASmallModel) {
   const Made made(small("llama"), "q8_0");
-  const double attention = 256 * 256 + 2 * 128 * 256, output = 256 * 256, feed = 3 * 512 * 256,
-               head = 300 * 256;
+  const double query = 256 * 256, kv = 2 * 128 * 256, attention = query + kv, output = 256 * 256,
+               feed = 3 * 512 * 256, head = 300 * 256;
   const models::PassCost one = models::pass_cost(made.described.file(), 1);
   EXPECT_EQ(one.quantized_macs, 2 * (attention + output + feed) + head);
   EXPECT_EQ(one.dense_macs, 0);
   EXPECT_EQ(one.bytes, one.quantized_macs * 34 / 32);
   const models::PassCost many = models::pass_cost(made.described.file(), 10);
   EXPECT_EQ(many.bytes, one.bytes);
-  EXPECT_EQ(many.quantized_macs, 10 * (2 * attention + output + feed) + output + feed + head);
+  EXPECT_EQ(many.quantized_macs, 10 * (attention + output + feed + kv) + query + output + feed + head);
   const Made tied(small("llama", true), "f32");
   EXPECT_EQ(models::pass_cost(tied.described.file(), 1).dense_macs, one.quantized_macs);
   // Two of four experts of the same width, and the routers.

@@ -31,6 +31,7 @@ class CpuBackend final : public Backend {
   void affine(const Operand& x, const Scalar& mul, const Scalar& add, const Target& out) override;
   void unary(UnaryOp op, const Operand& x, double param, const Target& out) override;
   void binary(BinaryOp op, const Argument& a, const Argument& b, const Target& out) override;
+  bool gated(UnaryOp op, const Operand& x, const Operand& factor, const Target& out) override;
   void compare(CompareOp op, const Argument& a, const Argument& b, const Target& out) override;
   void where(const Operand& condition, const Operand& on_true, const Operand& on_false,
              const Target& out) override;
@@ -76,7 +77,7 @@ class CpuBackend final : public Backend {
   void quantize(QuantType type, const Operand& x, std::span<const float> importance,
                 Storage& blocks) override;
   void dequantize(QuantType type, const Storage& blocks, const Target& out) override;
-  void quantized_matmul(QuantType type, const Operand& x, const Storage& blocks, const Target& out) override;
+  void quantized_matmul(const Operand& x, std::span<const QuantizedProduct> products) override;
 };
 
 }  // namespace beeswax::cpu

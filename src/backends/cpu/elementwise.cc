@@ -94,6 +94,26 @@ void CpuBackend::binary(BinaryOp op, const Argument& a, const Argument& b, const
   if (broken.load() != 0) report_zero_divisor(kBinaryNames[static_cast<size_t>(op)], a, b);
 }
 
+// What the unary operation gives stays in the first cache.
+bool CpuBackend::gated(UnaryOp op, const Operand& x, const Operand& factor, const Target& out) {
+  const UnaryLoop first = unary_loop(op, x.dtype);
+  const BinaryLoop second =
+      binary_kernels().loops[static_cast<size_t>(out.dtype)][static_cast<size_t>(BinaryOp::Mul)];
+  const auto bytes = static_cast<int64_t>(dtype_bytes(out.dtype, 1));
+  const Argument a{x, 0}, b{factor, 0};
+  run_chunks<2>({&a, &b}, out, [&](const auto& in, void* y, int64_t count, bool past_caches) {
+    alignas(64) std::byte gate[8192];
+    const int64_t most = static_cast<int64_t>(sizeof gate) / bytes;
+    for (int64_t i = 0; i < count; i += most) {
+      const int64_t now = std::min(most, count - i), at = i * bytes;
+      first(static_cast<const std::byte*>(in[0]) + at, gate, now, 0, false);
+      second(gate, static_cast<const std::byte*>(in[1]) + at, static_cast<std::byte*>(y) + at, now,
+             past_caches);
+    }
+  });
+  return true;
+}
+
 void CpuBackend::compare(CompareOp op, const Argument& a, const Argument& b, const Target& out) {
   const CompareLoop loop =
       compare_kernels().loops[static_cast<size_t>(a.operand.dtype)][static_cast<size_t>(op)];

@@ -7,9 +7,11 @@
 #include "backends/cpu/kernels/quantized.h"
 
 #include <algorithm>
+#include <array>
 #include <memory>
 
 #include "backends/cpu/backend.h"
+#include "core/divide.h"
 #include "core/fail.h"
 #include "core/thread_pool.h"
 
@@ -20,6 +22,8 @@ constexpr int64_t kPanelFrom = 4;  // activation rows
 constexpr int64_t kPanelCache =
     384 << 10;                            // bytes of panels that one task keeps: part of a second-level cache
 constexpr int64_t kActivationBlock = 64;  // activation rows, at most, that pass over these panels together
+
+constexpr size_t kRows = kQuantTypeCount;  // no type: rows of activations instead of tiles
 
 /// Memory of one thread for one purpose, kept between calls; grows to the largest size asked for.
 template <class T, int kPurpose>
@@ -63,8 +67,8 @@ const float* widened_row(const Operand& x, int64_t row, int64_t k) {
 
 /// What a product works on.
 struct Product {
-  const QuantizedDotKernels& kernels;
-  size_t type;
+  const QuantizedDotKernels* kernels;
+  size_t type, type_of_tiles;  // kRows: activations are rows
   const std::byte* weights;
   int64_t n, k, m;
   int64_t row_bytes;
@@ -76,10 +80,10 @@ struct Product {
   const std::byte* weight_row(int64_t row) const { return weights + row * row_bytes; }
   const std::byte* activation(int64_t row) const { return activations + row * activation_stride; }
   const std::byte* tiles(int64_t row) const {
-    return activations + row / kernels.tile_rows * activation_stride;
+    return activations + row / kernels->tile_rows * activation_stride;
   }
   /// Activations that pass over panels together: whole tiles.
-  int64_t together() const { return kActivationBlock / kernels.tile_rows * kernels.tile_rows; }
+  int64_t together() const { return kActivationBlock / kernels->tile_rows * kernels->tile_rows; }
   float* floats_at(int64_t row, int64_t column) const {
     return reinterpret_cast<float*>(out) + row * n + column;
   }
@@ -94,7 +98,7 @@ void product_of_rows(const Product& p, int64_t begin, int64_t end) {
     for (int64_t a = 0; a < p.m; ++a) {
       const bool direct = p.dtype == DType::F32;
       float* to = direct ? p.floats_at(a, row) : scratch<float, 1>(rows);
-      p.kernels.rows[p.type](p.weight_row(row), rows, p.k, p.activation(a), to);
+      p.kernels->rows[p.type](p.weight_row(row), rows, p.k, p.activation(a), to);
       if (!direct) narrow(to, rows, p.dtype, p.out, a * p.n + row);
     }
   }
@@ -102,48 +106,89 @@ void product_of_rows(const Product& p, int64_t begin, int64_t end) {
 
 /// The same through panels, for activations [first, last).
 void product_of_panels(const Product& p, int64_t begin, int64_t end, int64_t first, int64_t last) {
-  const int64_t height = p.kernels.panel_rows;
-  const int64_t bytes = p.kernels.panel_bytes[p.type](p.k);
+  const int64_t height = p.kernels->panel_rows;
+  const int64_t bytes = p.kernels->panel_bytes[p.type](p.k);
   const int64_t panels = (end - begin + height - 1) / height;
   auto* memory = scratch<std::byte, 2>(panels * bytes);
   for (int64_t i = 0; i < panels; ++i)
-    p.kernels.pack[p.type](p.weight_row(begin + i * height), std::min(height, end - begin - i * height), p.k,
-                           memory + i * bytes);
+    p.kernels->pack[p.type](p.weight_row(begin + i * height), std::min(height, end - begin - i * height), p.k,
+                            memory + i * bytes);
   for (int64_t a = first; a < last; a += p.together()) {
     const int64_t count = std::min(p.together(), last - a);
     for (int64_t i = 0; i < panels; ++i) {
       const int64_t row = begin + i * height, rows = std::min(height, end - row);
       if (p.dtype == DType::F32) {
-        p.kernels.panel[p.type](memory + i * bytes, rows, p.k, p.tiles(a), count, p.floats_at(a, row), p.n);
+        p.kernels->panel[p.type](memory + i * bytes, rows, p.k, p.tiles(a), count, p.floats_at(a, row), p.n);
         continue;
       }
       float* floats = scratch<float, 1>(count * height);
-      p.kernels.panel[p.type](memory + i * bytes, rows, p.k, p.tiles(a), count, floats, height);
+      p.kernels->panel[p.type](memory + i * bytes, rows, p.k, p.tiles(a), count, floats, height);
       for (int64_t c = 0; c < count; ++c)
         narrow(floats + c * height, rows, p.dtype, p.out, (a + c) * p.n + row);
     }
   }
 }
 
-void multiply_panels(const Product& p) {
-  const int64_t height = p.kernels.panel_rows;
-  const int64_t threads = ThreadPool::global().threads();
-  const int64_t panels = (p.n + height - 1) / height;
-  // Groups of panels, alike and as many for each thread.
-  const int64_t most = std::clamp<int64_t>(kPanelCache / p.kernels.panel_bytes[p.type](p.k), 1, 8);
-  const int64_t rounds = (panels + most * threads - 1) / (most * threads);
-  const int64_t groups = std::min(panels, std::max<int64_t>(2, rounds) * threads);
-  // Few panels: several tasks share one and split the activations.
-  int64_t parts = groups >= threads ? 1 : (2 * threads + groups - 1) / groups;
-  parts = std::min(parts, (p.m + p.together() - 1) / p.together());
-  const int64_t tile = p.kernels.tile_rows, tiles = (p.m + tile - 1) / tile;
-  const int64_t part = (tiles + parts - 1) / parts * tile;
-  ThreadPool::global().parallel_for(groups * parts, [&](int64_t task) {
+/// A product in tasks, from the blocks in memory or through panels.
+struct Work {
+  Product product = {};
+  int64_t grain = 0;  // weight rows of a task without panels; 0: with panels
+  int64_t panels = 0, groups = 0, parts = 1, part = 0;
+  int64_t tasks = 0;
+
+  Work() = default;
+  explicit Work(const Product& p) : product(p) {
+    if (p.type_of_tiles == kRows) {
+      grain = std::max<int64_t>(8, 65536 / p.row_bytes);
+      tasks = ceil_div(p.n, grain);
+      return;
+    }
+    const int64_t threads = ThreadPool::global().threads();
+    panels = ceil_div(p.n, p.kernels->panel_rows);
+    // Groups of panels, alike and as many for each thread.
+    const int64_t most = std::clamp<int64_t>(kPanelCache / p.kernels->panel_bytes[p.type](p.k), 1, 8);
+    groups = std::min(panels, std::max<int64_t>(2, ceil_div(panels, most * threads)) * threads);
+    // Few panels: several tasks share one and split the activations.
+    parts = groups >= threads ? 1 : ceil_div(2 * threads, groups);
+    parts = std::min(parts, ceil_div(p.m, p.together()));
+    const int64_t tile = p.kernels->tile_rows;
+    part = ceil_div(ceil_div(p.m, tile), parts) * tile;
+    tasks = groups * parts;
+  }
+
+  void run(int64_t task) const {
+    const Product& p = product;
+    if (grain > 0) return product_of_rows(p, task * grain, std::min(p.n, (task + 1) * grain));
+    const int64_t height = p.kernels->panel_rows;
     const int64_t group = task / parts, first = std::min(p.m, task % parts * part);
     const int64_t begin = group * panels / groups * height, end = (group + 1) * panels / groups * height;
     product_of_panels(p, begin, std::min(p.n, end), first, std::min(p.m, first + part));
-  });
-}
+  }
+};
+
+/// Activations in one of the forms that products read: prepared rows, or the tiles of a format.
+struct Form {
+  size_t type = kRows;  // of the tiles; kRows: rows
+  int64_t stride = 0;   // from one row or tile to the next
+  detail::Ref<Storage> memory = {};
+};
+
+/// The forms that the products of a call read.
+class Forms {
+ public:
+  /// The form of this type; a new one where there is none.
+  Form& of(size_t type) {
+    Form* found = std::find_if(begin(), end(), [&](const Form& form) { return form.type == type; });
+    if (found == end()) forms_[count_++].type = type;
+    return *found;
+  }
+  Form* begin() { return forms_.data(); }
+  Form* end() { return begin() + count_; }
+
+ private:
+  std::array<Form, Backend::kMostProducts> forms_;
+  size_t count_ = 0;
+};
 
 }  // namespace
 
@@ -190,41 +235,58 @@ void CpuBackend::dequantize(QuantType type, const Storage& blocks, const Target&
   });
 }
 
-void CpuBackend::quantized_matmul(QuantType type, const Operand& x, const Storage& blocks,
-                                  const Target& out) {
+void CpuBackend::quantized_matmul(const Operand& x, std::span<const QuantizedProduct> products) {
   const Shape& shape = x.layout->shape();
   const int64_t k = shape[shape.rank() - 1], m = shape.elem_count() / k;
-  const Shape& out_shape = out.layout->shape();
-  const int64_t n = out_shape[out_shape.rank() - 1];
   const QuantizedDotKernels& kernels = quantized_dot_kernels();
-  const auto id = static_cast<size_t>(type);
-  const bool blocks_of_256 = quant_traits(type).block_elements == 256;
+  const bool blocks_of_256 = quant_traits(products[0].type).block_elements == 256;
   const int64_t row_stride = activation_layout(blocks_of_256, k).stride;
-  const auto prepare = kernels.prepare[blocks_of_256 ? 1 : 0];
-  const bool panels = m >= kPanelFrom && kernels.panel_rows > 0 && kernels.panel[id] != nullptr;
-  const int64_t tile = panels ? kernels.tile_rows : 1;
-  const int64_t stride = panels ? kernels.tile_bytes[id](k) : row_stride;
-  const detail::Ref<Storage> activations = allocate(static_cast<size_t>((m + tile - 1) / tile * stride));
-  parallel_ranges((m + tile - 1) / tile, std::max<int64_t>(1, 16384 / (k * tile)),
-                  [&](int64_t begin, int64_t end) {
-                    for (int64_t t = begin; t < end; ++t) {
-                      std::byte* to = activations->data() + t * stride;
-                      std::byte* rows = panels ? scratch<std::byte, 3>(tile * row_stride) : to;
-                      const int64_t count = std::min(tile, m - t * tile);
-                      for (int64_t r = 0; r < count; ++r)
-                        prepare(widened_row(x, t * tile + r, k), k, rows + r * row_stride);
-                      if (panels) kernels.interleave[id](rows, count, k, to);
-                    }
-                  });
-  const auto row_bytes = static_cast<int64_t>(quant_bytes(type, static_cast<size_t>(k)));
-  const Product product{kernels, id,        blocks.data(), n, k, m, row_bytes, activations->data(),
-                        stride,  out.dtype, out.data()};
-  if (panels) {
-    multiply_panels(product);
-  } else {
-    parallel_ranges(n, std::max<int64_t>(8, 65536 / row_bytes),
-                    [&](int64_t begin, int64_t end) { product_of_rows(product, begin, end); });
+  const auto type_of_tiles = [&](QuantType type) {
+    const auto id = static_cast<size_t>(type);
+    return m >= kPanelFrom && kernels.panel_rows > 0 && kernels.panel[id] != nullptr ? id : kRows;
+  };
+  Forms forms;
+  int64_t tile = 1;
+  for (const QuantizedProduct& product : products) {
+    Form& form = forms.of(type_of_tiles(product.type));
+    if (form.type != kRows) tile = kernels.tile_rows;
+    form.stride = form.type == kRows ? row_stride : kernels.tile_bytes[form.type](k);
   }
+  std::byte* all_rows = nullptr;
+  for (Form& form : forms) {
+    const int64_t count = form.type == kRows ? m : ceil_div(m, tile);
+    form.memory = allocate(static_cast<size_t>(count * form.stride));
+    if (form.type == kRows) all_rows = form.memory->data();
+  }
+  const auto prepare = kernels.prepare[blocks_of_256 ? 1 : 0];
+  parallel_ranges(
+      ceil_div(m, tile), std::max<int64_t>(1, 16384 / (k * tile)), [&](int64_t begin, int64_t end) {
+        for (int64_t t = begin; t < end; ++t) {
+          std::byte* rows = all_rows != nullptr ? all_rows + t * tile * row_stride
+                                                : scratch<std::byte, 3>(tile * row_stride);
+          const int64_t count = std::min(tile, m - t * tile);
+          for (int64_t r = 0; r < count; ++r)
+            prepare(widened_row(x, t * tile + r, k), k, rows + r * row_stride);
+          for (Form& form : forms)
+            if (form.type != kRows)
+              kernels.interleave[form.type](rows, count, k, form.memory->data() + t * form.stride);
+        }
+      });
+  std::array<Work, kMostProducts> works;
+  Work* next = works.data();
+  int64_t tasks = 0;
+  for (const QuantizedProduct& product : products) {
+    const Form& form = forms.of(type_of_tiles(product.type));
+    const auto row_bytes = static_cast<int64_t>(quant_bytes(product.type, static_cast<size_t>(k)));
+    *next = Work({&kernels, static_cast<size_t>(product.type), form.type, product.blocks->data(), product.n(),
+                  k, m, row_bytes, form.memory->data(), form.stride, product.out.dtype, product.out.data()});
+    tasks += next++->tasks;
+  }
+  ThreadPool::global().parallel_for(tasks, [&](int64_t task) {
+    const Work* work = works.data();
+    for (; task >= work->tasks; ++work) task -= work->tasks;
+    work->run(task);
+  });
 }
 
 }  // namespace beeswax::cpu

@@ -63,14 +63,17 @@ class GpuBackend final : public Backend {
   void quantize(QuantType type, const Operand& x, std::span<const float> importance,
                 Storage& blocks) override;
   void dequantize(QuantType type, const Storage& blocks, const Target& out) override;
-  void quantized_matmul(QuantType type, const Operand& x, const Storage& blocks, const Target& out) override;
+  void quantized_matmul(const Operand& x, std::span<const QuantizedProduct> products) override;
 
  private:
   void scatter_add(const Operand& ids, const Operand& source, int axis, const Target& out);
   /// One side's dtype is only stored.
   void cast_storage(const Operand& x, const Target& out);
   /// A quantized product of many rows through weights in bf16, where that is faster; tells whether.
-  bool widened_matmul(QuantType type, const Operand& x, const Storage& blocks, const Target& out);
+  /// `narrow` is x in bf16, made when it is first needed.
+  bool widened_matmul(const Operand& x, const QuantizedProduct& weight, detail::Ref<Storage>& narrow);
+  /// Products through activations as bytes.
+  void products_of_bytes(const Operand& x, std::span<const QuantizedProduct> products);
   /// A temporary of the pool for the length of a call.
   detail::Ref<Storage> scratch(size_t bytes) { return allocate(bytes); }
   Gpu& gpu_;

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Quantized weights: conversions and products. A product first turns the activations into bytes; the weights
 // are read as they lie in memory.
+#include <array>
+
 #include "backends/gpu/gemm.h"
 #include "backends/gpu/launch.h"
 #include "beeswax/qtensor_type.h"
@@ -97,12 +99,12 @@ void GpuBackend::dequantize(QuantType type, const Storage& blocks, const Target&
   dequantize_blocks(gpu_, type, blocks.data(), out.data(), out.dtype, out.layout->shape().elem_count());
 }
 
-bool GpuBackend::widened_matmul(QuantType type, const Operand& x, const Storage& blocks, const Target& out) {
+bool GpuBackend::widened_matmul(const Operand& x, const QuantizedProduct& weight,
+                                detail::Ref<Storage>& narrow) {
   const Shape& shape = x.layout->shape();
-  const int64_t k = shape[shape.rank() - 1], m = shape.elem_count() / k;
-  const Shape& out_shape = out.layout->shape();
-  const int64_t n = out_shape[out_shape.rank() - 1];
-  const QuantTraits& traits = quant_traits(type);
+  const int64_t k = shape[shape.rank() - 1], m = shape.elem_count() / k, n = weight.n();
+  const Target& out = weight.out;
+  const QuantTraits& traits = quant_traits(weight.type);
   const int64_t columns = std::min(n, std::max<int64_t>(kWidenedElements / k / 256 * 256, 256));
   const Layout alone;
   Product product{
@@ -111,18 +113,20 @@ bool GpuBackend::widened_matmul(QuantType type, const Operand& x, const Storage&
   if (m < kWidenFrom || n * k < kWidenWeights || (out.dtype != DType::F32 && out.dtype != DType::BF16) ||
       !hopper_takes(gpu_, product))
     return false;
-  detail::Ref<Storage> narrow;
   if (x.dtype != DType::BF16) {
-    const Layout dense(shape);
-    narrow = scratch(static_cast<size_t>(m * k) * sizeof(uint16_t));
-    cast(x, {narrow.get(), &dense, DType::BF16});
+    if (!narrow) {
+      const Layout dense(shape);
+      narrow = scratch(static_cast<size_t>(m * k) * sizeof(uint16_t));
+      cast(x, {narrow.get(), &dense, DType::BF16});
+    }
     product.a = narrow->data();
   }
   const detail::Ref<Storage> weights = scratch(static_cast<size_t>(columns * k) * sizeof(uint16_t));
   product.b = weights->data();
   for (int64_t first = 0; first < n; first += columns) {
     product.n = std::min(columns, n - first);
-    dequantize_blocks(gpu_, type, blocks.data() + first * k / traits.block_elements * traits.block_bytes,
+    dequantize_blocks(gpu_, weight.type,
+                      weight.blocks->data() + first * k / traits.block_elements * traits.block_bytes,
                       weights->data(), DType::BF16, product.n * k);
     product.c = at(out.data(), first, out.dtype);
     gemm(gpu_, *this, product, "quantized_matmul");
@@ -130,14 +134,20 @@ bool GpuBackend::widened_matmul(QuantType type, const Operand& x, const Storage&
   return true;
 }
 
-void GpuBackend::quantized_matmul(QuantType type, const Operand& x, const Storage& blocks,
-                                  const Target& out) {
-  if (widened_matmul(type, x, blocks, out)) return;
+void GpuBackend::quantized_matmul(const Operand& x, std::span<const QuantizedProduct> products) {
+  std::array<QuantizedProduct, kMostProducts> rest;
+  size_t count = 0;
+  detail::Ref<Storage> narrow;
+  for (const QuantizedProduct& product : products)
+    if (!widened_matmul(x, product, narrow)) rest[count++] = product;
+  narrow = {};
+  if (count > 0) products_of_bytes(x, {rest.data(), count});
+}
+
+void GpuBackend::products_of_bytes(const Operand& x, std::span<const QuantizedProduct> products) {
+  const int64_t block = quant_traits(products[0].type).block_elements;
   const Shape& shape = x.layout->shape();
   const int64_t k = shape[shape.rank() - 1], m = shape.elem_count() / k;
-  const Shape& out_shape = out.layout->shape();
-  const int64_t n = out_shape[out_shape.rank() - 1];
-  const int64_t block = quant_traits(type).block_elements;
   // Rows of one launch: indices of 32 bits, and at most 65535 blocks along y.
   const int64_t most_rows = std::clamp<int64_t>(kMostElements / k / kMatVecColumns * kMatVecColumns, 1,
                                                 int64_t{kMatVecColumns} * 65535);
@@ -153,13 +163,10 @@ void GpuBackend::quantized_matmul(QuantType type, const Operand& x, const Storag
   activations.scales = memory->data() + bytes + sum_bytes;
   activations.dtype = float_dtype(x.dtype);
   QuantizedMatmulArgs arguments{};
-  arguments.blocks = blocks.data();
   arguments.q = activations.q;
   arguments.sums = activations.sums;
   arguments.scales = activations.scales;
-  arguments.n = static_cast<uint32_t>(n);
   arguments.k = static_cast<uint32_t>(k);
-  arguments.dtype = float_dtype(out.dtype);
   for (int64_t row = 0; row < m; row += rows) {
     const int64_t some = std::min(rows, m - row);
     activations.x = at(x.data(), row * k, x.dtype);
@@ -168,20 +175,26 @@ void GpuBackend::quantized_matmul(QuantType type, const Operand& x, const Storag
     gpu_.launch(activation_kernels.get(gpu_, block == 32 ? 0 : 1),
                 {{blocks_for(activations.count * threads, kQuantThreads), 1, 1}, kQuantThreads, 0},
                 activations);
-    arguments.y = at(out.data(), row * n, out.dtype);
     arguments.m = static_cast<uint32_t>(some);
-    const auto format = static_cast<size_t>(type);
-    if (some >= kQuantMatmulFrom) {
-      gpu_.launch(
-          matmul_kernels.get(gpu_, format),
-          {{blocks_for(n, kQuantMatmulN), blocks_for(some, kQuantMatmulM), 1}, kQuantMatmulThreads, 0},
-          arguments);
-    } else {
-      gpu_.launch(row_kernels.get(gpu_, format * 2 + (some == 1 ? 0 : 1)),
-                  {{blocks_for(n, kMatVecThreads / 32 * kMatVecRows), blocks_for(some, kMatVecColumns), 1},
-                   kMatVecThreads,
-                   0},
-                  arguments);
+    for (const QuantizedProduct& product : products) {
+      const int64_t n = product.n();
+      arguments.blocks = product.blocks->data();
+      arguments.n = static_cast<uint32_t>(n);
+      arguments.dtype = float_dtype(product.out.dtype);
+      arguments.y = at(product.out.data(), row * n, product.out.dtype);
+      const auto format = static_cast<size_t>(product.type);
+      if (some >= kQuantMatmulFrom) {
+        gpu_.launch(
+            matmul_kernels.get(gpu_, format),
+            {{blocks_for(n, kQuantMatmulN), blocks_for(some, kQuantMatmulM), 1}, kQuantMatmulThreads, 0},
+            arguments);
+      } else {
+        gpu_.launch(row_kernels.get(gpu_, format * 2 + (some == 1 ? 0 : 1)),
+                    {{blocks_for(n, kMatVecThreads / 32 * kMatVecRows), blocks_for(some, kMatVecColumns), 1},
+                     kMatVecThreads,
+                     0},
+                    arguments);
+      }
     }
   }
 }
