@@ -137,7 +137,10 @@ def key_of(args):
     if args.ptx:
         return identity(args.ptxas) + args.target + pathlib.Path(args.ptx).read_text()
     flags = clang_flags(args.target)
-    text, _ = run([args.clang, *flags, *args.include, "-E", "-P", "-MD", "-MF", args.depfile, "-MT", args.out, args.source])
+    # The driver of clang 22 takes no -MF beside -E for HIP; the compiler itself takes it.
+    depfile = ["-dependency-file", args.depfile, "-sys-header-deps", "-MT", args.out]
+    depfile = [word for option in depfile for word in ("-Xclang", option)]
+    text, _ = run([args.clang, *flags, *args.include, "-E", "-P", *depfile, args.source])
     return "\n".join([identity(args.clang), *flags, *args.stamp, text])
 
 
