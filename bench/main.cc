@@ -172,6 +172,27 @@ class Progress {
   Stopwatch watch_;
 };
 
+// Times cases below their targets once more, for as long as without --quick: what other programs did to a
+// short measurement is not the case's. The second figures stand, whatever they are.
+void time_again(std::FILE* table, Ceilings& ceilings, Results& results) {
+  const auto below = [](const auto& entry) { return entry.second.below_target(entry.first); };
+  const auto count = static_cast<size_t>(std::count_if(results.begin(), results.end(), below));
+  if (count == 0) return;
+  std::fprintf(table, "\n%zu below their targets, timed again:\n", count);
+  const Progress progress(count);
+  size_t done = 0;
+  for (auto& [one, result] : results) {
+    if (!result.below_target(one)) continue;
+    progress.show(done, one.name);
+    drop_shared_inputs();
+    cpu::trim_memory();
+    result = run_case(one, ceilings, Effort{});
+    result.again = true;
+    progress.clear();
+    print_result(table, one, result, done++ == 0);
+  }
+}
+
 int run(const Options& options) {
   if (options.threads > 0) ThreadPool::global().set_threads(options.threads);
   const Sizes sizes = sizes_for(options);
@@ -213,6 +234,7 @@ int run(const Options& options) {
     progress.clear();
     print_result(table, one, results.back().second, first);
   }
+  time_again(table, ceilings, results);
   std::fprintf(table, "\n");
   print_ceilings(table, ceilings);
   print_summary(table, results);

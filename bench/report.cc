@@ -227,6 +227,7 @@ std::string results_json(const Machine& machine, const Ceilings& ceilings, const
       const char* unit = counts_operations(one) ? "gflops" : "gbps";
       item.add("samples", static_cast<int64_t>(result.samples));
       item.add("disturbed", static_cast<int64_t>(result.disturbed));
+      item.add("again", result.again);
       item.add("median_us", result.median_seconds * 1e6).add("min_us", result.min_seconds * 1e6);
       if (result.rate > 0) item.add(unit, result.rate / 1e9);
       if (result.in_cache > 0) item.add("in_cache", result.in_cache / 1e9);

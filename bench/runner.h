@@ -16,6 +16,7 @@ enum class Status { Ok, Missing, Failed };
 struct Result {
   Status status = Status::Ok;
   std::string message;  ///< of Missing and Failed
+  bool again = false;   ///< the second, longer measurement of a case that was below its target
   int samples = 0;      ///< that the figures are made of
   int disturbed = 0;    ///< in which another program took a processor from a thread of ours
   double median_seconds = 0;

@@ -37,14 +37,31 @@ TEST(Fill, Errors) {
 // Rounded once: the first or second neighbour of the exact value in a dtype is found by error in its ulp.
 TEST(Range, FloatsRoundOnce) {
   for (DType dtype : {DType::BF16, DType::F16, DType::F32, DType::F64, DType::F8E4M3}) {
-    for (const auto& [start, step] : std::vector<std::pair<double, double>>{
-             {0, 1}, {-3, 0.1}, {1, 1.0 / 3}, {100, -0.7}, {1 + 0x1p-11, 0x1p-30}}) {
+    for (const auto& [start, step] : std::vector<std::pair<double, double>>{{0, 1},
+                                                                            {-3, 0.1},
+                                                                            {1, 1.0 / 3},
+                                                                            {100, -0.7},
+                                                                            {1 + 0x1p-11, 0x1p-30},
+                                                                            {0x1p24 - 999, 1},
+                                                                            {-0x1p31 + 1, 3},
+                                                                            {0x1p31 - 1001, 1},
+                                                                            {0x1p31 - 7, 5},
+                                                                            {17, -1.0 * (1 << 20)},
+                                                                            {0x1p40, 0x1p31}}) {
       const Tensor x = Tensor::arange_step(start, start + 2000.5 * step, step, dtype);
       const std::vector<double> got = x.to_doubles();
       ASSERT_EQ(got.size(), 2001u);
       for (size_t i = 0; i < got.size(); ++i)
         ASSERT_LE(test::ulp_error(dtype, got[i], start + static_cast<double>(i) * step), 0.5) << i;
     }
+  }
+}
+
+TEST(Range, ZeroKeepsItsSign) {
+  for (const double start : {0.0, -0.0}) {
+    const std::vector<double> got = Tensor::arange_step(start, -100, -1, DType::F32).to_doubles();
+    EXPECT_EQ(std::signbit(got[0]), std::signbit(start + 0 * -1.0)) << start;
+    EXPECT_EQ(got[99], -99);
   }
 }
 

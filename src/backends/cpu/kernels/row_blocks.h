@@ -18,6 +18,7 @@ template <class S, bool kLate = false>
 struct Rows {
   using A = Compute<S>;
   static constexpr int64_t kLongestRequested = 1 << 14;
+  static constexpr int64_t kEarly = 4;
   // What the loops read: S itself, if the level can widen it in registers, or what a first pass widened.
   using X = std::conditional_t<kWidens<S>, S, A>;
   const RowArgs& args;
@@ -79,13 +80,22 @@ struct Rows {
         block.x = wide;
       }
       sums(block, [&](int64_t r, int64_t i) __attribute__((always_inline)) {
-        if (kLate && r < last.count) write_part(last, r, i, i + kLanes, write);
+        if constexpr (kLate) {
+          if (r < last.count) write_part(last, r, i, i + kLanes, write);
+        } else {
+          request_early(block, r, i);
+        }
       });
       if (kLate)
         for (int64_t r = block.count; r < last.count; ++r) write_part(last, r, 0, n, write);
       last = block;
-      if (!kLate || row + in_block >= args.rows)
-        for (int64_t r = 0; r < last.count; ++r) write_part(last, r, 0, n, write);
+      if (!kLate || row + in_block >= args.rows) {
+        for (int64_t r = 0; r < last.count; ++r) {
+          const int64_t middle = kLate ? 0 : n - early();
+          if (middle > 0) write_part(last, r, 0, middle, write);
+          write_part(last, r, middle, n, write);
+        }
+      }
       block.source += in_block * n;
       block.y += in_block * n;
     }
@@ -114,8 +124,17 @@ struct Rows {
   // there.
   BW_MEMBER_FN const S* ahead(const Block& block, int64_t r, int64_t begin) const {
     const S* next = block.source + (kLate ? 2 : 1) * in_block * n + r * n;
-    if (next >= end || n > kLongestRequested) return reinterpret_cast<const S*>(values + r * padded + begin);
-    return next + begin;
+    if (next >= end || n > kLongestRequested || (!kLate && begin >= n - early()))
+      return reinterpret_cast<const S*>(values + r * padded + begin);
+    return next + begin + (kLate ? 0 : early());
+  }
+  // So many elements of each row of the next block, its first, are requested while the sums of this one are
+  // made, where nothing is written meanwhile.
+  BW_MEMBER_FN int64_t early() const { return n / kEarly; }
+  BW_MEMBER_FN void request_early(const Block& block, int64_t r, int64_t i) const {
+    const S* next = block.source + in_block * n + r * n;
+    if (next >= end || n > kLongestRequested) return;
+    for (int64_t j = 0; j < kLanes / kEarly; j += kBlock<S>) __builtin_prefetch(next + i / kEarly + j, 0, 2);
   }
 };
 

@@ -47,8 +47,10 @@ BW_FN A to_scale(A sum, int64_t n, A eps) {
 // Norms read elements more than once: their first pass leaves those of narrow dtypes widened in `values`.
 template <class S>
 constexpr bool kKeepsWidened = kNarrow<S> && kWidens<S>;
+// Rows of f64 are not written late: with the row before, the weights and what is requested, their first-level
+// cache would wait for the second all the time.
 template <class S>
-using NormRows = Rows<S, kWidens<S>>;
+using NormRows = Rows<S, kWidens<S> && sizeof(S) < 8>;
 template <class S, class Map, class Before>
 BW_FN Compute<S> first_sum(const NormRows<S>& rows, const typename Rows<S>::X* x, int64_t r, Map map,
                            Before before) {
