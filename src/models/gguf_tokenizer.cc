@@ -15,6 +15,8 @@
 namespace beeswax::models {
 namespace {
 
+constexpr uint64_t kMostStopTokens = 1024;
+
 std::vector<text::Piece> read_pieces(const io::GgufFile& file) {
   const io::GgufValue* tokens = file.find("tokenizer.ggml.tokens");
   const auto* texts = tokens == nullptr ? nullptr : tokens->as_strings();
@@ -23,8 +25,9 @@ std::vector<text::Piece> read_pieces(const io::GgufFile& file) {
   const auto column = [&](std::string_view key) {
     const io::GgufValue* value = file.find(key);
     if (value == nullptr) return std::vector<double>();
-    auto list = value->as_floats();
-    if (!list || list->size() != texts->size())
+    const io::GgufArray* array = value->as_array();
+    auto list = array != nullptr && array->count == texts->size() ? value->as_floats() : std::nullopt;
+    if (!list)
       fail(ErrorKind::Format, "load", file.name(), ": '", key, "' is ", *value, ", not ", texts->size(),
            " numbers");
     return *std::move(list);
@@ -129,7 +132,8 @@ std::unique_ptr<text::Tokenizer> load_json(const io::GgufFile& file) {
                       .stop = {}};
   if (roles.eos >= 0) roles.stop = {roles.eos};
   if (const io::GgufValue* value = file.find(kStopTokens); value != nullptr) {
-    const auto ids = value->as_ints();
+    const io::GgufArray* array = value->as_array();
+    const auto ids = array != nullptr && array->count <= kMostStopTokens ? value->as_ints() : std::nullopt;
     if (!ids || std::ranges::any_of(*ids, [](int64_t id) { return id < 0 || id > INT32_MAX; }))
       fail(ErrorKind::Format, "load", file.name(), ": '", kStopTokens, "' is ", *value,
            ", not ids of tokens");

@@ -220,9 +220,14 @@ TEST(Gguf, HostileHeadersAreRefusedBeforeAnythingLargeIsTaken) {
   for (int i = 0; i < 100000; ++i) deep.u32(9).u64(1);
   expect_refused(deep.u32(4).u64(0), "'k' nests arrays deeper than 8");
   Bytes wide(1);
-  wide.head(0, 1).text("k").u32(9).u32(9).count((1 << 20) + 1);
-  for (int i = 0; i < (1 << 20) + 1; ++i) wide.u32(4).count(0);
-  expect_refused(wide, "more than 1048576 arrays in arrays");
+  wide.head(0, 1).text("k").u32(9).u32(9).count(2).u32(9).count(1).u32(4).count(0).u32(9).count(1 << 16);
+  for (int i = 0; i < 1 << 16; ++i) wide.u32(4).count(0);
+  expect_refused(wide, "claims 65536 arrays in arrays at byte 57; at most 65533 are read");
+  // As many as bytes could hold, but none that a file needs.
+  expect_refused(Bytes(3).head(0, (1 << 16) + 1).raw(std::string(1 << 20, '\0')),
+                 "claims 65537 metadata values at byte 24; at most 65536 are read");
+  expect_refused(Bytes(3).head((1 << 18) + 1, 0).raw(std::string(8 << 20, '\0')),
+                 "claims 262145 tensors at byte 24; at most 262144 are read");
   expect_refused(Bytes(3).head(0, 1).text("k").u32(13), "unknown value type 13");
   expect_refused(Bytes(3).head(0, 1).text("").u32(4).u32(1), "a name of 0 bytes");
   expect_refused(Bytes(3).head(0, 2).text("k").u32(4).u32(1).text("k").u32(4).u32(1), "'k' twice");
