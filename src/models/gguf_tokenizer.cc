@@ -53,6 +53,14 @@ int32_t token_id(const io::GgufFile& file, std::string_view role) {
   return static_cast<int32_t>(id);
 }
 
+// The ends of a turn and of a message end a generation too, whatever their texts are.
+std::vector<int32_t> ends_by_role(const io::GgufFile& file) {
+  std::vector<int32_t> out;
+  for (const std::string_view role : {"eot", "eom"})
+    if (const int32_t id = token_id(file, role); id >= 0) out.push_back(id);
+  return out;
+}
+
 // Llama 3's vocabularies begin with a bos token and take whole words as pieces, without files saying so.
 bool is_llama3(std::string_view pre) { return pre == "llama-bpe" || pre == "llama-v3" || pre == "llama3"; }
 bool begins_with_bos(const io::GgufFile& file) {
@@ -114,6 +122,7 @@ text::SpecialTokens read_special(const io::GgufFile& file, const std::vector<tex
   special.add_eos = file.get_bool("tokenizer.ggml.add_eos_token", false);
   special.add_space_prefix = file.get_bool("tokenizer.ggml.add_space_prefix", spm);
   add_stop_tokens(pieces, special);
+  for (const int32_t id : ends_by_role(file)) add_stop_token(id, special);
   return special;
 }
 
@@ -131,6 +140,7 @@ std::unique_ptr<text::Tokenizer> load_json(const io::GgufFile& file) {
                       .pad = token_id(file, "padding"),
                       .stop = {}};
   if (roles.eos >= 0) roles.stop = {roles.eos};
+  for (const int32_t id : ends_by_role(file)) roles.stop.push_back(id);
   if (const io::GgufValue* value = file.find(kStopTokens); value != nullptr) {
     const io::GgufArray* array = value->as_array();
     const auto ids = array != nullptr && array->count <= kMostStopTokens ? value->as_ints() : std::nullopt;
