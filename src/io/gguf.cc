@@ -12,15 +12,8 @@ namespace {
 
 constexpr uint32_t kMagic = 0x46554747;  // "GGUF", least significant byte first
 constexpr uint32_t kNewestVersion = 3;
-constexpr uint64_t kLongestKey = 65535;
 constexpr uint32_t kMostAxes = 8;
-constexpr uint64_t kLargestAlignment = 1 << 20;
 constexpr int kDeepestArray = 8;
-// A thing of a file can take many times its bytes here, and a sparse file has bytes for nothing; so there are
-// limits, far beyond the largest published files (fewer than 100 values, 50 000 tensors, 800 000 strings).
-constexpr uint64_t kMostValues = 1 << 16, kMostTensors = 1 << 18;
-constexpr uint64_t kMostStrings = 1 << 22;      // in all arrays
-constexpr uint64_t kMostInnerArrays = 1 << 16;  // in all arrays
 
 std::optional<DType> dtype_named(std::string_view name) {
 #define BW_DTYPE(Name, dtype_name, ...) \
@@ -81,8 +74,8 @@ class GgufParser {
     value_count_ = count("the number of metadata values");
     // A tensor takes at least a name's length, an axis count, a type and an offset; a value a length and a
     // type.
-    expect_room(tensor_count_, 16 + length_bytes(), kMostTensors, "tensors");
-    expect_room(value_count_, 5 + length_bytes(), kMostValues, "metadata values");
+    expect_room(tensor_count_, 16 + length_bytes(), kMostGgufTensors, "tensors");
+    expect_room(value_count_, 5 + length_bytes(), kMostGgufValues, "metadata values");
   }
 
   // Version 1 wrote counts and lengths as 32 bits.
@@ -118,8 +111,8 @@ class GgufParser {
 
   void read_pair(uint64_t index) {
     const std::string_view key = text("the name of a metadata value");
-    if (key.empty() || key.size() > kLongestKey)
-      in_.refuse("metadata value ", index, " has a name of ", key.size(), " bytes; 1 to ", kLongestKey,
+    if (key.empty() || key.size() > kLongestGgufKey)
+      in_.refuse("metadata value ", index, " has a name of ", key.size(), " bytes; 1 to ", kLongestGgufKey,
                  " are allowed");
     GgufValue value = read_value(read_type(key), key);
     if (!out_.keys_.emplace(key, out_.metadata_.size()).second)
@@ -173,11 +166,11 @@ class GgufParser {
     if (array.type == GgufType::Array) {
       if (depth == kDeepestArray) in_.refuse("'", key, "' nests arrays deeper than ", kDeepestArray);
       // Each is a type and a count.
-      expect_room(array.count, 4 + length_bytes(), kMostInnerArrays - inner_arrays_, "arrays in arrays");
+      expect_room(array.count, 4 + length_bytes(), kMostGgufInnerArrays - inner_arrays_, "arrays in arrays");
       inner_arrays_ += array.count;
       for (uint64_t i = 0; i < array.count; ++i) array.arrays.push_back(read_array(key, depth + 1));
     } else if (array.type == GgufType::String) {
-      expect_room(array.count, length_bytes(), kMostStrings - strings_, "strings");
+      expect_room(array.count, length_bytes(), kMostGgufStrings - strings_, "strings");
       strings_ += array.count;
       array.strings = texts(array.count, key);
     } else {
@@ -190,9 +183,9 @@ class GgufParser {
 
   void set_alignment(const GgufValue& value) {
     const auto alignment = value.as_int();
-    if (!alignment || *alignment <= 0 || static_cast<uint64_t>(*alignment) > kLargestAlignment ||
+    if (!alignment || *alignment <= 0 || static_cast<uint64_t>(*alignment) > kLargestGgufAlignment ||
         !std::has_single_bit(static_cast<uint64_t>(*alignment)))
-      in_.refuse("general.alignment is ", value, "; it must be a power of two up to ", kLargestAlignment);
+      in_.refuse("general.alignment is ", value, "; it must be a power of two up to ", kLargestGgufAlignment);
     out_.alignment_ = static_cast<uint64_t>(*alignment);
   }
 

@@ -145,8 +145,10 @@ std::optional<std::vector<int64_t>> GgufValue::as_ints() const {
   const GgufArray* array = as_array();
   if (array == nullptr || !is_number(array->type) || is_float(array->type)) return std::nullopt;
   std::vector<int64_t> out(array->count);
-  for (uint64_t i = 0; i < array->count; ++i)
+  for (uint64_t i = 0; i < array->count; ++i) {
+    if (array->type == GgufType::U64 && element<uint64_t>(*array, i) > INT64_MAX) return std::nullopt;
     out[i] = visit_element(*array, i, [](auto x) { return static_cast<int64_t>(x); });
+  }
   return out;
 }
 
