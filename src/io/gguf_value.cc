@@ -4,6 +4,7 @@
 #include <cmath>
 #include <cstdio>
 #include <cstring>
+#include <type_traits>
 
 #include "io/byte_reader.h"
 
@@ -99,6 +100,21 @@ std::string_view gguf_type_name(GgufType type) {
 size_t gguf_type_bytes(GgufType type) {
   constexpr size_t kBytes[] = {1, 1, 2, 2, 4, 4, 4, 1, 0, 0, 8, 8, 8};
   return kBytes[static_cast<size_t>(type)];
+}
+
+GgufValue gguf_element(const GgufArray& array, uint64_t i) {
+  if (array.type == GgufType::String) return {array.type, array.strings[i]};
+  if (array.type == GgufType::Array) return {array.type, array.arrays[i]};
+  if (array.type == GgufType::Bool) return {array.type, element<uint8_t>(array, i) != 0};
+  return visit_element(array, i, [&](auto x) -> GgufValue {
+    if constexpr (std::is_floating_point_v<decltype(x)>) {
+      return {array.type, static_cast<double>(x)};
+    } else if constexpr (std::is_signed_v<decltype(x)>) {
+      return {array.type, static_cast<int64_t>(x)};
+    } else {
+      return {array.type, static_cast<uint64_t>(x)};
+    }
+  });
 }
 
 std::optional<int64_t> GgufValue::as_int() const {

@@ -56,4 +56,7 @@ class BW_API GgufValue {
   Data data_;
 };
 
+/// Element i of an array, as a value of its own.
+BW_API GgufValue gguf_element(const GgufArray& array, uint64_t i);
+
 }  // namespace beeswax::io

@@ -192,13 +192,29 @@ class Run(unittest.TestCase):
             time.sleep(0.01)
         self.fail("no handler")
 
-    def test_known_model(self):
+    def story(self, kind):
+        """What a published checkpoint (../shared/models) tells from an empty prompt, and its publisher's text."""
         folder = os.path.join(os.path.dirname(__file__), "..", "..", "..", "shared", "models")
-        model = os.path.join(folder, "stories260K-f32.gguf")
+        model = os.path.join(folder, f"stories260K-{kind}.gguf")
         if not os.path.exists(model):
-            self.skipTest("no ../shared/models/stories260K-f32.gguf")
-        out = run("run", model, "--temp", "0", "-n", "40").stdout
-        self.assertTrue(out.startswith("Once upon a time, there was a little girl named Lily."), out)
+            self.skipTest(f"no ../shared/models/stories260K-{kind}.gguf")
+        done = subprocess.run([BEESWAX, "run", model, "-p", "", "--temp", "0", "-n", "256"], capture_output=True, check=False)
+        self.assertEqual(done.returncode, 0, done.stderr)
+        with open(os.path.join(folder, "README.md"), "rb") as file:
+            text = file.read()
+        begin = re.search(rb"(?s)\n```\n(Once upon a time.*?)\n```\n", text).group(1)
+        end = re.search(rb"(?m)^and continues, up to 257 positions, with: `(.*)`$", text).group(1)
+        return done.stdout, begin + end
+
+    def test_the_published_story_byte_for_byte(self):
+        told, text = self.story("f32")
+        self.assertEqual(told, text + b"\n")
+
+    def test_the_published_story_in_f16_and_q8_0(self):
+        for kind in ("f16", "q8_0"):
+            told, text = self.story(kind)
+            self.assertEqual(told[:150], text[:150], kind)
+        self.assertRegex(told.decode(), r"^Once upon a time, there was a little girl named Lily\.[\w ,.!?'\"\n]{400,}\n$")
 
 
 class Others(unittest.TestCase):
