@@ -84,8 +84,16 @@ class Inspect(unittest.TestCase):
         seen = self.inspect()
         self.assertTrue(seen["other_byte_order"])
         self.assertFalse(seen["runs"])
-        self.assertIn("holds tensors in the other byte order", seen["reason"])
+        self.assertIn("holds tensors in the other byte order; `beeswax quantize` writes a file for this", seen["reason"])
         self.assertIn("in the other byte order", run("inspect", self.path).stdout.splitlines()[0])
+
+    def test_blocks_in_the_other_byte_order(self):
+        write_gguf(self.path, {"a": [2, 3], "t": ("q4_0", [2, 64])}, big_endian=True)
+        reason = self.inspect()["reason"]
+        self.assertIn("quantized ones are not turned round", reason)
+        done = run("quantize", self.path, self.path + ".out", "--type", "q8_0", "--allow-requantize")
+        self.assertEqual(done.returncode, 3)
+        self.assertIn("quantized ones are not turned round", done.stderr)
 
     def test_a_model_that_runs(self):
         seen = json.loads(run("inspect", os.path.join(os.path.dirname(__file__), "..", "..", "models", "beeswax-box.gguf"),
