@@ -2,6 +2,7 @@
 #include "models/gguf_tokenizer.h"
 
 #include <algorithm>
+#include <array>
 
 #include "core/fail.h"
 #include "models/stop_tokens.h"
@@ -61,10 +62,14 @@ std::vector<int32_t> ends_by_role(const io::GgufFile& file) {
   return out;
 }
 
-// Llama 3's vocabularies begin with a bos token and take whole words as pieces, without files saying so.
-bool is_llama3(std::string_view pre) { return pre == "llama-bpe" || pre == "llama-v3" || pre == "llama3"; }
+// Vocabularies of Llama 3, Falcon 3 and Mistral's Tekken begin with a bos token and take whole words as
+// pieces, without files saying so.
+bool takes_whole_words(std::string_view pre) {
+  constexpr std::array<std::string_view, 5> kNames = {"llama-bpe", "llama-v3", "llama3", "falcon3", "tekken"};
+  return std::ranges::find(kNames, pre) != kNames.end();
+}
 bool begins_with_bos(const io::GgufFile& file) {
-  return is_llama3(file.get_string("tokenizer.ggml.pre", "default"));
+  return takes_whole_words(file.get_string("tokenizer.ggml.pre", "default"));
 }
 
 // Vocabularies of BERT name their tokens by role or by the usual text.
@@ -165,7 +170,7 @@ std::unique_ptr<text::Tokenizer> load_ggml(const io::GgufFile& file) {
   if (spm) return std::make_unique<text::SpmTokenizer>(std::move(vocabulary));
   const std::string pre = file.get_string("tokenizer.ggml.pre", "default");
   return std::make_unique<text::BpeTokenizer>(std::move(vocabulary), read_merges(file),
-                                              text::PreTokenizer::named(pre), is_llama3(pre));
+                                              text::PreTokenizer::named(pre), takes_whole_words(pre));
 }
 
 }  // namespace

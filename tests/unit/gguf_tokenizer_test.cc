@@ -177,6 +177,22 @@ TEST(GgufSentencePiece, EndsOfTurnsAndMessagesEndAGeneration) {
   EXPECT_NE(std::ranges::find(of_json, 9), of_json.end());
 }
 
+// Merges lead to no "abc": words that are pieces are taken whole where the vocabulary's kind says so.
+TEST(GgufBpe, SomeKindsTakeWholeWordsAndBeginWithABosToken) {
+  const auto encode = [](const std::string& pre) {
+    io::GgufWriter writer;
+    writer.set_string("tokenizer.ggml.model", "gpt2");
+    writer.set_string("tokenizer.ggml.pre", pre);
+    writer.set_strings("tokenizer.ggml.tokens", std::vector<std::string>{"<s>", "a", "b", "c", "bc", "abc"});
+    writer.set_strings("tokenizer.ggml.merges", std::vector<std::string>{"b c"});
+    writer.set_u32("tokenizer.ggml.bos_token_id", 0);
+    return load(writer)->encode("abc");
+  };
+  for (const char* pre : {"llama-bpe", "llama3", "falcon3", "tekken"})
+    EXPECT_EQ(encode(pre), (Ids{0, 5})) << pre;
+  for (const char* pre : {"gpt-4o", "gpt-2", "qwen2", "falcon"}) EXPECT_EQ(encode(pre), (Ids{1, 4})) << pre;
+}
+
 // A whole tokenizer.json in the metadata, with roles of tokens beside it.
 TEST(GgufTokenizerJson, IdsAndRoles) {
   const nlohmann::json file = read("json_cases.json");
