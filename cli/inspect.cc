@@ -6,6 +6,7 @@
 #include <memory>
 #include <nlohmann/json.hpp>
 #include <string>
+#include <vector>
 
 #include "beeswax/error.h"
 #include "cli/commands.h"
@@ -45,26 +46,82 @@ std::map<std::string, TypeSum> sums_by_type(const io::GgufFile& file) {
   return sums;
 }
 
+void put(const nlohmann::json& json) {
+  std::fputs(json.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace).c_str(), stdout);
+}
+
+// The whole value, element by element: a vocabulary has hundreds of thousands, an array as many as the file
+// has bytes.
+void put_value(const io::GgufValue& value) {
+  if (const io::GgufArray* array = value.as_array()) {
+    std::printf("[");
+    for (uint64_t i = 0; i < array->count; ++i) {
+      if (i > 0) std::printf(", ");
+      put_value(io::gguf_element(*array, i));
+    }
+    std::printf("]");
+  } else if (value.type() == io::GgufType::Bool) {
+    put(*value.as_bool());
+  } else if (value.type() == io::GgufType::U64) {
+    put(value.as_unsigned());
+  } else if (const auto text = value.as_string()) {
+    put(*text);
+  } else if (const auto whole = value.as_int()) {
+    put(*whole);
+  } else {
+    put(*value.as_float());  // null where it is not finite
+  }
+}
+
+void put_metadata(const io::GgufFile& file) {
+  std::printf("  \"metadata\": {");
+  const char* before = "\n    ";
+  for (const auto& [key, value] : file.metadata()) {
+    std::printf("%s", before);
+    before = ",\n    ";
+    put(key);
+    std::printf(": {\"type\": \"%s\"", std::string(io::gguf_type_name(value.type())).c_str());
+    if (const io::GgufArray* array = value.as_array())
+      std::printf(", \"of\": \"%s\"", std::string(io::gguf_type_name(array->type)).c_str());
+    std::printf(", \"value\": ");
+    put_value(value);
+    std::printf("}");
+  }
+  std::printf("\n  },\n");
+}
+
+void put_tensors(const io::GgufFile& file) {
+  std::printf("  \"tensors\": [");
+  const char* before = "\n    ";
+  for (const io::GgufTensor& tensor : file.tensors()) {
+    std::printf("%s", before);
+    before = ",\n    ";
+    put({{"name", tensor.name},
+         {"shape", std::vector<int64_t>(tensor.shape.dims().begin(), tensor.shape.dims().end())},
+         {"type", tensor.type->name},
+         {"bytes", tensor.bytes.size()}});
+  }
+  std::printf("\n  ],\n");
+}
+
 void print_json(const io::GgufFile& file) {
-  nlohmann::json metadata = nlohmann::json::object(), tensors = nlohmann::json::array();
-  for (const auto& [key, value] : file.metadata())
-    metadata[std::string(key)] = {{"type", io::gguf_type_name(value.type())}, {"value", value.to_string()}};
-  for (const io::GgufTensor& tensor : file.tensors())
-    tensors.push_back({{"name", tensor.name},
-                       {"shape", tensor.shape.to_string()},
-                       {"type", tensor.type->name},
-                       {"bytes", tensor.bytes.size()}});
+  const auto field = [](const char* name, const nlohmann::json& value, const char* end) {
+    std::printf("  \"%s\": ", name);
+    put(value);
+    std::printf("%s\n", end);
+  };
   const std::string reason = reason_against(file);
-  const nlohmann::json out = {{"file", file.name()},
-                              {"folder", models::is_folder(file.name())},
-                              {"version", file.version()},
-                              {"other_byte_order", file.reversed()},
-                              {"file_bytes", file.file_bytes()},
-                              {"metadata", metadata},
-                              {"tensors", tensors},
-                              {"runs", reason.empty()},
-                              {"reason", reason}};
-  std::printf("%s\n", out.dump(2, ' ', false, nlohmann::json::error_handler_t::replace).c_str());
+  std::printf("{\n");
+  field("file", file.name(), ",");
+  field("folder", models::is_folder(file.name()), ",");
+  field("version", file.version(), ",");
+  field("other_byte_order", file.reversed(), ",");
+  field("file_bytes", file.file_bytes(), ",");
+  put_metadata(file);
+  put_tensors(file);
+  field("runs", reason.empty(), ",");
+  field("reason", reason, "");
+  std::printf("}\n");
 }
 
 void print_text(const io::GgufFile& file, bool tensors_too) {
@@ -105,7 +162,7 @@ void add_inspect(CLI::App& app) {
   const auto o = std::make_shared<Options>();
   command->add_option("file", o->file, "A GGUF file or a Hugging Face folder")->required();
   command->add_flag("--tensors", o->tensors, "List every tensor");
-  command->add_flag("--json", o->json, "Print JSON");
+  command->add_flag("--json", o->json, "Print JSON: every value and every tensor, whole");
   command->footer(
       "\nA folder is shown as the GGUF file that it would be.\n"
       "\nExamples:\n"

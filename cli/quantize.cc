@@ -171,8 +171,9 @@ void add_quantize(CLI::App& app) {
   command->add_option("in", o->in, "A GGUF file or a Hugging Face folder in f32, f16 or bf16")->required();
   command->add_option("out", o->out, "The file to write")->required();
   command->add_option("--type", o->type, "One of: " + known_types())->required();
-  command->add_option("--imatrix", o->imatrix,
-                      "Importance matrix of llama.cpp's imatrix (.dat or .gguf), for q2_k to q6_k");
+  command->add_option(
+      "--imatrix", o->imatrix,
+      "Importance matrix of llama.cpp's imatrix (.dat or .gguf), for every type with blocks but q8_0");
   command->add_option("--embedding", o->embedding,
                       "Type of the token embedding and the output matrix (default: the mixture's choice)");
   command->add_flag("--pure", o->pure, "One type for all matrices, none of the mixture's better ones");

@@ -33,13 +33,21 @@ struct RunOptions {
   std::string model, prompt, prompt_file, device = "cpu", cache_type = "f32";
   int64_t context = 0;
   int threads = 0;
-  int64_t seed = -1;
+  int64_t seed = -1, penalty_window = 64;
   bool json = false, special = false;
+  bool prompt_given = false;  // "" is a prompt too
   generate::GenerateOptions generate;
 };
 
 std::string read_all(std::istream& in) {
   return {std::istreambuf_iterator<char>(in), std::istreambuf_iterator<char>()};
+}
+
+// Editors and echo end text with a line end that nobody means as a part of it.
+std::string without_last_line_end(std::string text) {
+  const size_t end = text.ends_with("\r\n") ? 2 : text.ends_with('\n') ? 1 : 0;
+  text.resize(text.size() - end);
+  return text;
 }
 
 std::string prompt_of(const RunOptions& options) {
@@ -48,12 +56,13 @@ std::string prompt_of(const RunOptions& options) {
     std::ifstream in(options.prompt_file, std::ios::binary);
     if (!in) throw unreadable;
     try {
-      return read_all(in);
+      return without_last_line_end(read_all(in));
     } catch (const std::ios::failure&) {
       throw unreadable;  // a folder opens, and fails when it is read
     }
   }
-  if (options.prompt.empty() && !os::is_terminal(os::Stream::Input)) return read_all(std::cin);
+  if (!options.prompt_given && !os::is_terminal(os::Stream::Input))
+    return without_last_line_end(read_all(std::cin));
   return options.prompt;
 }
 
@@ -79,6 +88,19 @@ void print_json(const generate::Generated& out, uint64_t seed, double load_secon
   std::printf("%s\n", json.dump(2, ' ', false, nlohmann::json::error_handler_t::replace).c_str());
 }
 
+void print_timings(const generate::Generated& out, const generate::SamplingOptions& sampling,
+                   double load_seconds) {
+  std::printf("\n");
+  std::fflush(stdout);
+  // Nothing is drawn at temperature 0.
+  const std::string seed = sampling.temperature > 0 ? ", seed " + std::to_string(sampling.seed) : "";
+  std::fprintf(
+      stderr, "load %.2f s, prefill %s tokens at %.1f tokens/s, decode %s tokens at %.1f tokens/s (%s)%s\n",
+      load_seconds, std::to_string(out.prompt_tokens).c_str(), rate(out.prompt_tokens, out.prefill_seconds),
+      std::to_string(out.decoded).c_str(), rate(out.decoded, out.decode_seconds),
+      std::string(generate::stop_reason_name(out.reason)).c_str(), seed.c_str());
+}
+
 void run(const RunOptions& options) {
   const auto start = std::chrono::steady_clock::now();
   const Device device = Device::parse(options.device);
@@ -101,6 +123,7 @@ void run(const RunOptions& options) {
   generate::GenerateOptions settings = options.generate;
   settings.sampling.seed =
       options.seed >= 0 ? static_cast<uint64_t>(options.seed) : (uint64_t{std::random_device{}()} << 16);
+  settings.sampling.penalty_window = options.penalty_window < 0 ? INT64_MAX : options.penalty_window;
   const std::vector<int32_t> prompt =
       tokenizer->encode(prompt_of(options), {.add_special = true, .parse_special = options.special});
   models::Cache past = model->make_cache(context, cache_type);
@@ -116,14 +139,16 @@ void run(const RunOptions& options) {
         }
         return !interrupted && std::ferror(stdout) == 0;
       });
-  if (options.json) return print_json(out, settings.sampling.seed, load_seconds, past.bytes());
-  std::printf("\n");
-  std::fflush(stdout);
-  std::fprintf(
-      stderr, "load %.2f s, prefill %s tokens at %.1f tokens/s, decode %s tokens at %.1f tokens/s (%s)\n",
-      load_seconds, std::to_string(out.prompt_tokens).c_str(), rate(out.prompt_tokens, out.prefill_seconds),
-      std::to_string(out.decoded).c_str(), rate(out.decoded, out.decode_seconds),
-      std::string(generate::stop_reason_name(out.reason)).c_str());
+  if (options.json) {
+    print_json(out, settings.sampling.seed, load_seconds, past.bytes());
+  } else {
+    print_timings(out, settings.sampling, load_seconds);
+  }
+  if (out.reason == generate::StopReason::ContextFull)
+    std::fprintf(stderr,
+                 "the text ended because the context of %s positions is full; --ctx N makes it longer, "
+                 "--context-shift goes on in it\n",
+                 std::to_string(context).c_str());
 }
 
 }  // namespace
@@ -134,7 +159,8 @@ void add_run(CLI::App& app) {
   generate::SamplingOptions& sampling = o->generate.sampling;
   command->add_option("model", o->model,
                       "A GGUF file or a Hugging Face folder (default: the small model in the box)");
-  command->add_option("-p,--prompt", o->prompt, "The prompt (default: standard input, if it is piped)");
+  const CLI::Option* prompt = command->add_option(
+      "-p,--prompt", o->prompt, "The prompt, \"\" for none (default: standard input, if it is piped)");
   command->add_option("-f,--file", o->prompt_file, "Read the prompt from a file")->excludes("--prompt");
   command->add_option(
       "-n,--tokens", o->generate.max_tokens,
@@ -156,6 +182,11 @@ void add_run(CLI::App& app) {
   command
       ->add_option("--presence-penalty", sampling.presence_penalty,
                    "Penalty of tokens that are there already")
+      ->capture_default_str();
+  command
+      ->add_option("--repeat-last-n", o->penalty_window,
+                   "How many of the last tokens these penalties look at; -1 is all")
+      ->check(CLI::Range(-1, INT32_MAX))
       ->capture_default_str();
   command->add_option("--stop", o->generate.stop, "End before this text (may be given more than once)");
   command->add_option("--seed", o->seed, "Seed of the draws (default, and below 0: another one each time)");
@@ -182,13 +213,19 @@ void add_run(CLI::App& app) {
   command->footer(
       "\nThe generated text goes to standard output, timings go to standard error. Ctrl-C ends with what is\n"
       "there, between two tokens or two batches of a prompt; a second one ends at once.\n"
+      "The last line end of a file or a pipe is no part of the prompt; --seed with the number beside the "
+      "timings\n"
+      "repeats a run.\n"
       "\nExamples:\n"
       "  beeswax run -p 'What is the capital of France?'\n"
       "  beeswax run model.gguf -p 'Once upon a time' -n 100\n"
       "  beeswax run model.gguf -f question.txt --temp 0\n"
       "  beeswax run folder -p 'Once upon a time'    (config.json, tokenizer.json, *.safetensors)\n"
       "  echo 'One, two,' | beeswax run model.gguf --seed 7 --json\n");
-  command->callback([o] { run(*o); });
+  command->callback([o, prompt] {
+    o->prompt_given = prompt->count() > 0;
+    run(*o);
+  });
 }
 
 }  // namespace beeswax::cli

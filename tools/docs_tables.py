@@ -93,8 +93,10 @@ def document(root):
         "Devices", "As `Device::parse` and the command read them.", ["device"],
         [[code(forms[r.values[2]].format(r.values[1]))] for r in read["backends"]]))
     if read["models"]:
-        parts.append(table("Models", "", ["architecture in GGUF", "about"],
-                           [[code(r.values[1].strip('"')), cell(r.values[2].strip('"'))] for r in read["models"]]))
+        parts.append(table(
+            "Models", "From GGUF files, and from Hugging Face folders with the architecture's name there.",
+            ["architecture in GGUF", "models", "about"],
+            [[code(r.values[1].strip('"')), *(cell(value.strip('"')) for value in r.values[2:4])] for r in read["models"]]))
     parts.append(table(
         "Errors", "The kind of an `Error`, the command's exit status and the worker's HTTP status.",
         ["kind", "exit", "HTTP", "what to do"],

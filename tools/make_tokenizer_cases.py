@@ -4,7 +4,7 @@
 
   words.json   for every pre-tokenizer of src/tables/pretokenizers.def, the words of each text
   bpe.json     small byte-level BPE vocabularies, trained on the texts, with the ids of each text
-  spm.json     a small SentencePiece model with byte fallback, with the ids of each text
+  spm.json     a small SentencePiece model with byte fallback, with the ids of each text and of bytes that are not UTF-8
 
 usage: make_tokenizer_cases.py
 """
@@ -37,8 +37,21 @@ TEXTS = [
     "a" * 130 + " " + "ab" * 60 + " " + "9" * 25 + " " + "!" * 20 + " " * 17 + "z",
     "mixed: $100 £5 €3 ¥7 + = < > ^ ~ | ` @#%&*()[]{}\\/ \u2018q\u2019 \u201cqq\u201d \u2013 \u2014 \u2026 \u00a0nbsp\u3000wide\u2028sep",
     "the quick brown fox jumps over the lazy dog. The Quick Brown Fox; THE QUICK. camelCaseWord snake_case_word",
+    "HTMLParser iPhone McDonald's O'NEIL'S ǅep ʰaʰ ABCdef中文GHI e\u0301E\u0301 ЯбЛ a/b//\n/ !?/\r\n",
     "\n", " ", "\t \n", "a", "é", "'", "''s", "s'", " 's 'T 'll", "", "\u0000\u0001\u001f\u007f", "end\n\n", "x\n \n y",
 ]
+
+
+def long_words():
+    """Words of several thousand characters: letters that pieces are made of, one letter, and letters of three bytes."""
+    rng = random.Random(6)
+    return ["".join(rng.choice("thequickbrownfxjmpsvlazyd") for _ in range(5000)), "a" * 4000,
+            "".join(rng.choice("日本語中文字한국어") for _ in range(2000))]
+
+
+# What is not UTF-8: lone, missing and surplus bytes, encodings that are too long, surrogates, beyond the last character.
+NOT_UTF8 = [b"\xff", b"a\x80b", b"\xc3", b"caf\xc3 ok", b"\xe2\x96", b"x\xe2\x96\x81y\xe2", b"\xf0\x9f\x98 z", b"\xc0\xaf", b"\xe0\x80\xaf",
+            b"\xed\xa0\x80", b"\xf4\x90\x80\x80", b"\xfe\xfe\xff", b"the \xbfquick\xbf brown", bytes(range(1, 256))]
 
 
 def random_texts(count):
@@ -69,12 +82,12 @@ def words_of(patterns, text):
     return [word for word, _ in pre_tokenizers.Sequence(splitter(patterns)).pre_tokenize_str(text)]
 
 
-def bpe_case(name, patterns, texts, whole_words):
+def bpe_case(name, patterns, texts, whole_words, size):
     tokenizer = Tokenizer(models.BPE(ignore_merges=whole_words))
     byte_level = pre_tokenizers.ByteLevel(add_prefix_space=False, use_regex=False)
     tokenizer.pre_tokenizer = pre_tokenizers.Sequence(splitter(patterns) + [byte_level])
     tokenizer.decoder = decoders.ByteLevel()
-    trainer = trainers.BpeTrainer(vocab_size=700, special_tokens=["<|end|>"], show_progress=False,
+    trainer = trainers.BpeTrainer(vocab_size=size, special_tokens=["<|end|>"], show_progress=False,
                                   initial_alphabet=pre_tokenizers.ByteLevel.alphabet())
     tokenizer.train_from_iterator(TEXTS, trainer)
     model = json.loads(tokenizer.to_str())["model"]
@@ -108,7 +121,8 @@ def spm_case(texts):
                      else 5 if processor.is_unused(i) else 1)
     kept = [text for text in texts if "\0" not in text]
     return {"pieces": pieces, "scores": scores, "kinds": kinds, "texts": kept,
-            "ids": [processor.encode(text) for text in kept], "decoded": [processor.decode(processor.encode(text)) for text in kept]}
+            "ids": [processor.encode(text) for text in kept], "decoded": [processor.decode(processor.encode(text)) for text in kept],
+            "bytes": [raw.hex() for raw in NOT_UTF8], "ids_of_bytes": [processor.encode(raw) for raw in NOT_UTF8]}
 
 
 def main():
@@ -119,10 +133,13 @@ def main():
         "words.json": {"texts": texts, "words": {name: [words_of(patterns, text) for text in texts]
                                                  for name, patterns in rows.items()
                                                  if name == next(n for n in rows if rows[n] == patterns)}},
-        "bpe.json": {"texts": texts, "cases": [bpe_case("llama-bpe", rows["llama-bpe"], texts, True),
-                                               bpe_case("qwen2", rows["qwen2"], texts, False),
-                                               bpe_case("gpt-2", rows["gpt-2"], texts, False)]},
-        "spm.json": spm_case(texts),
+        "bpe.json": {"texts": texts + long_words(),
+                     # Long words for some: what a case has no ids of, it leaves out at the end.
+                     "cases": [bpe_case(name, rows[name], texts + long_words(), whole_words, 700)
+                               for name, whole_words in [("llama-bpe", True), ("qwen2", False), ("gpt-2", False)]] +
+                              [bpe_case(name, rows[name], texts, name == "tekken", 400)
+                               for name in ("falcon", "deepseek-llm", "deepseek-coder", "smollm", "gpt-4o", "tekken", "default")]},
+        "spm.json": spm_case(texts + long_words()),
     }
     for name, value in files.items():
         with open(os.path.join(OUT, name), "w", encoding="utf-8") as file:

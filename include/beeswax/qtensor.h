@@ -24,7 +24,7 @@ class BW_API QTensor {
   /// NaN or an infinity, or is too large for the format, the block becomes NaN.
   static QTensor quantize(const Tensor& x, QuantType type);
   /// Minimizes the squared error weighted by column: one finite weight >= 0 per element of the last axis.
-  /// Formats Q2_K to Q6_K; Unsupported otherwise.
+  /// Formats Q4_0 to Q5_1 and Q2_K to Q6_K; Unsupported otherwise.
   static QTensor quantize_imatrix(const Tensor& x, QuantType type, std::span<const float> importance);
   /// From blocks as files hold them, row after row; InvalidArgument unless the size is exactly right.
   static QTensor from_bytes(std::span<const std::byte> bytes, const Shape& shape, QuantType type,

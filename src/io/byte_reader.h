@@ -43,6 +43,7 @@ class ByteReader {
 
   size_t at() const { return at_; }
   size_t left() const { return bytes_.size() - at_; }
+  void go_back_to(size_t at) { at_ = std::min(at, at_); }
   void set_reverse(bool reverse) { reverse_ = reverse; }
   bool reverse() const { return reverse_; }
 

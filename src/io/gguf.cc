@@ -12,11 +12,8 @@ namespace {
 
 constexpr uint32_t kMagic = 0x46554747;  // "GGUF", least significant byte first
 constexpr uint32_t kNewestVersion = 3;
-constexpr uint64_t kLongestKey = 65535;
 constexpr uint32_t kMostAxes = 8;
-constexpr uint64_t kLargestAlignment = 1 << 20;
 constexpr int kDeepestArray = 8;
-constexpr uint64_t kMostInnerArrays = 1 << 20;  // each takes more memory than bytes of the file
 
 std::optional<DType> dtype_named(std::string_view name) {
 #define BW_DTYPE(Name, dtype_name, ...) \
@@ -77,10 +74,8 @@ class GgufParser {
     value_count_ = count("the number of metadata values");
     // A tensor takes at least a name's length, an axis count, a type and an offset; a value a length and a
     // type.
-    expect_room(tensor_count_, 16 + length_bytes(), "tensors");
-    expect_room(value_count_, 5 + length_bytes(), "metadata values");
-    out_.metadata_.reserve(value_count_);
-    out_.tensors_.reserve(tensor_count_);
+    expect_room(tensor_count_, 16 + length_bytes(), kMostGgufTensors, "tensors");
+    expect_room(value_count_, 5 + length_bytes(), kMostGgufValues, "metadata values");
   }
 
   // Version 1 wrote counts and lengths as 32 bits.
@@ -89,10 +84,12 @@ class GgufParser {
     return out_.version_ == 1 ? in_.number<uint32_t>(what) : in_.number<uint64_t>(what);
   }
 
-  void expect_room(uint64_t many, uint64_t least_bytes, std::string_view what) const {
+  void expect_room(uint64_t many, uint64_t least_bytes, uint64_t most, std::string_view what) const {
     if (many > in_.left() / least_bytes)
       in_.refuse("claims ", many, " ", what, " at byte ", in_.at(), ", but only ", in_.left(),
                  " bytes follow");
+    if (many > most)
+      in_.refuse("claims ", many, " ", what, " at byte ", in_.at(), "; at most ", most, " are read");
   }
 
   std::string_view text(std::string_view what) {
@@ -101,10 +98,21 @@ class GgufParser {
     return {reinterpret_cast<const char*>(bytes.data()), bytes.size()};
   }
 
+  // Memory is taken once all are known to be there.
+  std::vector<std::string_view> texts(uint64_t many, std::string_view what) {
+    const size_t first = in_.at();
+    for (uint64_t i = 0; i < many; ++i) text(what);
+    in_.go_back_to(first);
+    std::vector<std::string_view> out;
+    out.reserve(many);
+    for (uint64_t i = 0; i < many; ++i) out.push_back(text(what));
+    return out;
+  }
+
   void read_pair(uint64_t index) {
     const std::string_view key = text("the name of a metadata value");
-    if (key.empty() || key.size() > kLongestKey)
-      in_.refuse("metadata value ", index, " has a name of ", key.size(), " bytes; 1 to ", kLongestKey,
+    if (key.empty() || key.size() > kLongestGgufKey)
+      in_.refuse("metadata value ", index, " has a name of ", key.size(), " bytes; 1 to ", kLongestGgufKey,
                  " are allowed");
     GgufValue value = read_value(read_type(key), key);
     if (!out_.keys_.emplace(key, out_.metadata_.size()).second)
@@ -157,18 +165,17 @@ class GgufParser {
     array.reverse = in_.reverse();
     if (array.type == GgufType::Array) {
       if (depth == kDeepestArray) in_.refuse("'", key, "' nests arrays deeper than ", kDeepestArray);
-      expect_room(array.count, 4 + length_bytes(), "arrays");  // each a type and a count
+      // Each is a type and a count.
+      expect_room(array.count, 4 + length_bytes(), kMostGgufInnerArrays - inner_arrays_, "arrays in arrays");
       inner_arrays_ += array.count;
-      if (inner_arrays_ > kMostInnerArrays)
-        in_.refuse("'", key, "' is more than ", kMostInnerArrays, " arrays in arrays");
       for (uint64_t i = 0; i < array.count; ++i) array.arrays.push_back(read_array(key, depth + 1));
     } else if (array.type == GgufType::String) {
-      expect_room(array.count, length_bytes(), "strings");
-      array.strings.reserve(array.count);
-      for (uint64_t i = 0; i < array.count; ++i) array.strings.push_back(text(key));
+      expect_room(array.count, length_bytes(), kMostGgufStrings - strings_, "strings");
+      strings_ += array.count;
+      array.strings = texts(array.count, key);
     } else {
       const uint64_t bytes = gguf_type_bytes(array.type);
-      expect_room(array.count, bytes, "array elements");
+      expect_room(array.count, bytes, UINT64_MAX, "array elements");
       array.bytes = in_.take(array.count * bytes, key);
     }
     return array;
@@ -176,15 +183,14 @@ class GgufParser {
 
   void set_alignment(const GgufValue& value) {
     const auto alignment = value.as_int();
-    if (!alignment || *alignment <= 0 || static_cast<uint64_t>(*alignment) > kLargestAlignment ||
+    if (!alignment || *alignment <= 0 || static_cast<uint64_t>(*alignment) > kLargestGgufAlignment ||
         !std::has_single_bit(static_cast<uint64_t>(*alignment)))
-      in_.refuse("general.alignment is ", value, "; it must be a power of two up to ", kLargestAlignment);
+      in_.refuse("general.alignment is ", value, "; it must be a power of two up to ", kLargestGgufAlignment);
     out_.alignment_ = static_cast<uint64_t>(*alignment);
   }
 
   void read_tensors() {
     std::vector<uint64_t> offsets;
-    offsets.reserve(tensor_count_);
     for (uint64_t i = 0; i < tensor_count_; ++i) offsets.push_back(read_tensor_head());
     const uint64_t data = (in_.at() + out_.alignment_ - 1) / out_.alignment_ * out_.alignment_;
     for (size_t i = 0; i < out_.tensors_.size(); ++i) place(out_.tensors_[i], offsets[i], data);
@@ -252,7 +258,7 @@ class GgufParser {
   std::span<const std::byte> bytes_;
   std::shared_ptr<const void> owner_;
   ByteReader in_;
-  uint64_t inner_arrays_ = 0;
+  uint64_t inner_arrays_ = 0, strings_ = 0;
   uint64_t tensor_count_ = 0, value_count_ = 0;
 };
 
@@ -350,9 +356,10 @@ std::vector<int64_t> GgufFile::get_ints(std::string_view key, int64_t count,
                                         std::optional<int64_t> fallback) const {
   const GgufValue* value = find(key);
   if (value != nullptr && value->as_array() != nullptr) {
-    const auto list = value->as_ints();
-    if (!list || static_cast<int64_t>(list->size()) != count)
-      fail_kind(*this, key, *value, join_text(count, " whole numbers"));
+    const bool fits =
+        value->as_array()->count == static_cast<uint64_t>(count);  // known before a copy is made
+    const auto list = fits ? value->as_ints() : std::nullopt;
+    if (!list) fail_kind(*this, key, *value, join_text(count, " whole numbers"));
     return *list;
   }
   return std::vector<int64_t>(static_cast<size_t>(count), get_int(key, fallback));

@@ -20,6 +20,14 @@
 
 namespace beeswax::io {
 
+/// Limits of what is read and written: far beyond the largest published files (fewer than 100 values, 50 000
+/// tensors, 800 000 strings). A thing of a file can take many times its bytes in memory, and a sparse file
+/// has bytes for nothing.
+inline constexpr uint64_t kMostGgufValues = 1 << 16, kMostGgufTensors = 1 << 18;
+inline constexpr uint64_t kMostGgufStrings = 1 << 22;      ///< in all arrays
+inline constexpr uint64_t kMostGgufInnerArrays = 1 << 16;  ///< in all arrays
+inline constexpr uint64_t kLongestGgufKey = 65535, kLargestGgufAlignment = 1 << 20;
+
 /// A tensor type of GGUF files (tables/ggml_types.def).
 struct GgmlType {
   uint32_t id;

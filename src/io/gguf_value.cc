@@ -4,6 +4,7 @@
 #include <cmath>
 #include <cstdio>
 #include <cstring>
+#include <type_traits>
 
 #include "io/byte_reader.h"
 
@@ -101,6 +102,21 @@ size_t gguf_type_bytes(GgufType type) {
   return kBytes[static_cast<size_t>(type)];
 }
 
+GgufValue gguf_element(const GgufArray& array, uint64_t i) {
+  if (array.type == GgufType::String) return {array.type, array.strings[i]};
+  if (array.type == GgufType::Array) return {array.type, array.arrays[i]};
+  if (array.type == GgufType::Bool) return {array.type, element<uint8_t>(array, i) != 0};
+  return visit_element(array, i, [&](auto x) -> GgufValue {
+    if constexpr (std::is_floating_point_v<decltype(x)>) {
+      return {array.type, static_cast<double>(x)};
+    } else if constexpr (std::is_signed_v<decltype(x)>) {
+      return {array.type, static_cast<int64_t>(x)};
+    } else {
+      return {array.type, static_cast<uint64_t>(x)};
+    }
+  });
+}
+
 std::optional<int64_t> GgufValue::as_int() const {
   if (const auto* x = std::get_if<uint64_t>(&data_))
     return *x <= INT64_MAX ? std::optional(static_cast<int64_t>(*x)) : std::nullopt;
@@ -145,8 +161,10 @@ std::optional<std::vector<int64_t>> GgufValue::as_ints() const {
   const GgufArray* array = as_array();
   if (array == nullptr || !is_number(array->type) || is_float(array->type)) return std::nullopt;
   std::vector<int64_t> out(array->count);
-  for (uint64_t i = 0; i < array->count; ++i)
+  for (uint64_t i = 0; i < array->count; ++i) {
+    if (array->type == GgufType::U64 && element<uint64_t>(*array, i) > INT64_MAX) return std::nullopt;
     out[i] = visit_element(*array, i, [](auto x) { return static_cast<int64_t>(x); });
+  }
   return out;
 }
 

@@ -45,8 +45,8 @@ class BW_API GgufValue {
   std::optional<bool> as_bool() const;
   std::optional<std::string_view> as_string() const;
   const GgufArray* as_array() const { return std::get_if<GgufArray>(&data_); }
-  std::optional<std::vector<double>> as_floats() const;     ///< an array of numbers
-  std::optional<std::vector<int64_t>> as_ints() const;      ///< an array of integers or bools
+  std::optional<std::vector<double>> as_floats() const;  ///< an array of numbers
+  std::optional<std::vector<int64_t>> as_ints() const;   ///< an array of integers or bools, all of which fit
   const std::vector<std::string_view>* as_strings() const;  ///< an array of strings
   /// For people: long text and arrays are cut.
   std::string to_string() const;
@@ -55,5 +55,8 @@ class BW_API GgufValue {
   GgufType type_;
   Data data_;
 };
+
+/// Element i of an array, as a value of its own.
+BW_API GgufValue gguf_element(const GgufArray& array, uint64_t i);
 
 }  // namespace beeswax::io

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "io/gguf_writer.h"
 
-#include <algorithm>
 #include <bit>
 #include <cstring>
 
@@ -49,17 +48,20 @@ void put_array(std::vector<std::byte>& to, const GgufArray& array) {
 }  // namespace
 
 GgufWriter::GgufWriter(uint64_t alignment) : alignment_(alignment) {
-  if (!std::has_single_bit(alignment))
+  if (!std::has_single_bit(alignment) || alignment > kLargestGgufAlignment)
     fail(ErrorKind::InvalidArgument, "write", "an alignment of ", alignment,
-         " bytes; it must be a power of two");
+         " bytes; it must be a power of two up to ", kLargestGgufAlignment);
   if (alignment != 32) set_u32("general.alignment", static_cast<uint32_t>(alignment));
 }
 
 void GgufWriter::begin(std::string_view key, GgufType type) {
-  if (key.empty() || std::find(keys_.begin(), keys_.end(), key) != keys_.end())
-    fail(ErrorKind::InvalidArgument, "write", "the metadata value '", key,
-         "' is there already or has no name");
-  keys_.emplace_back(key);
+  if (key.empty() || key.size() > kLongestGgufKey)
+    fail(ErrorKind::InvalidArgument, "write", "a metadata value has a name of ", key.size(), " bytes; 1 to ",
+         kLongestGgufKey, " are allowed");
+  if (keys_.size() == kMostGgufValues)
+    fail(ErrorKind::InvalidArgument, "write", "more than ", kMostGgufValues, " metadata values");
+  if (!keys_.emplace(key).second)
+    fail(ErrorKind::InvalidArgument, "write", "the metadata value '", key, "' is there already");
   put_text(metadata_, key);
   put_number(metadata_, static_cast<uint32_t>(type));
 }
@@ -126,14 +128,19 @@ void GgufWriter::add_tensor(std::string_view name, uint32_t type, const Shape& s
   const GgmlType* known = ggml_type(type);
   if (known == nullptr)
     fail(ErrorKind::InvalidArgument, "write", "tensor '", name, "' is of the unknown type ", type);
-  const auto elements = static_cast<uint64_t>(shape.elem_count());
-  if (elements % known->block_elements != 0)
-    fail(ErrorKind::InvalidArgument, "write", "tensor '", name, "' ", shape, " is no whole number of ",
-         known->name, " blocks");
-  for (const Tensor& other : tensors_)
-    if (other.name == name) fail(ErrorKind::InvalidArgument, "write", "tensor '", name, "' is there already");
-  tensors_.push_back(
-      {std::string(name), type, shape, elements / known->block_elements * known->block_bytes, {}});
+  const int64_t row = shape.rank() == 0 ? 1 : shape[shape.rank() - 1];
+  if (row % known->block_elements != 0)
+    fail(ErrorKind::InvalidArgument, "write", "tensor '", name, "' ", shape, " has rows of ", row,
+         " elements; ", known->name, " needs a multiple of ", known->block_elements);
+  const auto blocks = static_cast<uint64_t>(shape.elem_count()) / known->block_elements;
+  if (blocks > INT64_MAX / known->block_bytes)
+    fail(ErrorKind::InvalidArgument, "write", "tensor '", name, "' ", shape, " of ", known->name,
+         " takes more bytes than any memory holds");
+  if (tensors_.size() == kMostGgufTensors)
+    fail(ErrorKind::InvalidArgument, "write", "more than ", kMostGgufTensors, " tensors");
+  if (!names_.emplace(name).second)
+    fail(ErrorKind::InvalidArgument, "write", "tensor '", name, "' is there already");
+  tensors_.push_back({std::string(name), type, shape, blocks * known->block_bytes, {}});
 }
 
 void GgufWriter::add_tensor(std::string_view name, uint32_t type, const Shape& shape,
@@ -143,6 +150,7 @@ void GgufWriter::add_tensor(std::string_view name, uint32_t type, const Shape& s
   if (bytes.size() != tensor.size) {
     const uint64_t expected = tensor.size;
     tensors_.pop_back();
+    names_.erase(std::string(name));
     fail(ErrorKind::InvalidArgument, "write", "tensor '", name, "' ", shape, " of ", ggml_type(type)->name,
          " takes ", expected, " bytes, got ", bytes.size());
   }

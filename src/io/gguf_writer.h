@@ -8,6 +8,7 @@
 #include <span>
 #include <string>
 #include <string_view>
+#include <unordered_set>
 #include <vector>
 
 #include "beeswax/shape.h"
@@ -17,10 +18,11 @@ namespace beeswax::io {
 
 class BW_API GgufWriter {
  public:
-  /// InvalidArgument unless `alignment` is a power of two.
+  /// InvalidArgument unless `alignment` is a power of two up to kLargestGgufAlignment.
   explicit GgufWriter(uint64_t alignment = 32);
 
-  /// Metadata, in the order of the calls. InvalidArgument for a key that is there already.
+  /// Metadata, in the order of the calls. InvalidArgument for a key that is there already, or beyond the
+  /// limits of io/gguf.h.
   void set_u32(std::string_view key, uint32_t value);
   void set_u64(std::string_view key, uint64_t value);
   void set_i32(std::string_view key, int32_t value);
@@ -34,7 +36,8 @@ class BW_API GgufWriter {
   void set(std::string_view key, const GgufValue& value);
 
   /// `type` is a number of tables/ggml_types.def; the bytes must live until the file is written.
-  /// InvalidArgument for a name that is there already, or bytes that do not fit the shape.
+  /// InvalidArgument for a name that is there already, rows that are no whole number of blocks, or bytes that
+  /// do not fit the shape.
   void add_tensor(std::string_view name, uint32_t type, const Shape& shape, std::span<const std::byte> bytes);
   /// A tensor whose bytes come later, when the file is written.
   void add_tensor(std::string_view name, uint32_t type, const Shape& shape);
@@ -65,7 +68,7 @@ class BW_API GgufWriter {
   BytesOf own_bytes() const;
 
   uint64_t alignment_;
-  std::vector<std::string> keys_;
+  std::unordered_set<std::string> keys_, names_;  // of values, of tensors
   std::vector<std::byte> metadata_;
   std::vector<Tensor> tensors_;
 };

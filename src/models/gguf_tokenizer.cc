@@ -2,6 +2,7 @@
 #include "models/gguf_tokenizer.h"
 
 #include <algorithm>
+#include <array>
 
 #include "core/fail.h"
 #include "models/stop_tokens.h"
@@ -15,6 +16,8 @@
 namespace beeswax::models {
 namespace {
 
+constexpr uint64_t kMostStopTokens = 1024;
+
 std::vector<text::Piece> read_pieces(const io::GgufFile& file) {
   const io::GgufValue* tokens = file.find("tokenizer.ggml.tokens");
   const auto* texts = tokens == nullptr ? nullptr : tokens->as_strings();
@@ -23,8 +26,9 @@ std::vector<text::Piece> read_pieces(const io::GgufFile& file) {
   const auto column = [&](std::string_view key) {
     const io::GgufValue* value = file.find(key);
     if (value == nullptr) return std::vector<double>();
-    auto list = value->as_floats();
-    if (!list || list->size() != texts->size())
+    const io::GgufArray* array = value->as_array();
+    auto list = array != nullptr && array->count == texts->size() ? value->as_floats() : std::nullopt;
+    if (!list)
       fail(ErrorKind::Format, "load", file.name(), ": '", key, "' is ", *value, ", not ", texts->size(),
            " numbers");
     return *std::move(list);
@@ -50,10 +54,22 @@ int32_t token_id(const io::GgufFile& file, std::string_view role) {
   return static_cast<int32_t>(id);
 }
 
-// Llama 3's vocabularies begin with a bos token and take whole words as pieces, without files saying so.
-bool is_llama3(std::string_view pre) { return pre == "llama-bpe" || pre == "llama-v3" || pre == "llama3"; }
+// The ends of a turn and of a message end a generation too, whatever their texts are.
+std::vector<int32_t> ends_by_role(const io::GgufFile& file) {
+  std::vector<int32_t> out;
+  for (const std::string_view role : {"eot", "eom"})
+    if (const int32_t id = token_id(file, role); id >= 0) out.push_back(id);
+  return out;
+}
+
+// Vocabularies of Llama 3, Falcon 3 and Mistral's Tekken begin with a bos token and take whole words as
+// pieces, without files saying so.
+bool takes_whole_words(std::string_view pre) {
+  constexpr std::array<std::string_view, 5> kNames = {"llama-bpe", "llama-v3", "llama3", "falcon3", "tekken"};
+  return std::ranges::find(kNames, pre) != kNames.end();
+}
 bool begins_with_bos(const io::GgufFile& file) {
-  return is_llama3(file.get_string("tokenizer.ggml.pre", "default"));
+  return takes_whole_words(file.get_string("tokenizer.ggml.pre", "default"));
 }
 
 // Vocabularies of BERT name their tokens by role or by the usual text.
@@ -111,6 +127,7 @@ text::SpecialTokens read_special(const io::GgufFile& file, const std::vector<tex
   special.add_eos = file.get_bool("tokenizer.ggml.add_eos_token", false);
   special.add_space_prefix = file.get_bool("tokenizer.ggml.add_space_prefix", spm);
   add_stop_tokens(pieces, special);
+  for (const int32_t id : ends_by_role(file)) add_stop_token(id, special);
   return special;
 }
 
@@ -128,8 +145,10 @@ std::unique_ptr<text::Tokenizer> load_json(const io::GgufFile& file) {
                       .pad = token_id(file, "padding"),
                       .stop = {}};
   if (roles.eos >= 0) roles.stop = {roles.eos};
+  for (const int32_t id : ends_by_role(file)) roles.stop.push_back(id);
   if (const io::GgufValue* value = file.find(kStopTokens); value != nullptr) {
-    const auto ids = value->as_ints();
+    const io::GgufArray* array = value->as_array();
+    const auto ids = array != nullptr && array->count <= kMostStopTokens ? value->as_ints() : std::nullopt;
     if (!ids || std::ranges::any_of(*ids, [](int64_t id) { return id < 0 || id > INT32_MAX; }))
       fail(ErrorKind::Format, "load", file.name(), ": '", kStopTokens, "' is ", *value,
            ", not ids of tokens");
@@ -151,7 +170,7 @@ std::unique_ptr<text::Tokenizer> load_ggml(const io::GgufFile& file) {
   if (spm) return std::make_unique<text::SpmTokenizer>(std::move(vocabulary));
   const std::string pre = file.get_string("tokenizer.ggml.pre", "default");
   return std::make_unique<text::BpeTokenizer>(std::move(vocabulary), read_merges(file),
-                                              text::PreTokenizer::named(pre), is_llama3(pre));
+                                              text::PreTokenizer::named(pre), takes_whole_words(pre));
 }
 
 }  // namespace

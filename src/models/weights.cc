@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "models/weights.h"
 
+#include <algorithm>
+
 #include "beeswax/shared_bytes.h"
 #include "core/fail.h"
 
@@ -18,10 +20,15 @@ void check_tensor(const io::GgufFile& file, const io::GgufTensor& tensor) {
   if (!tensor.type->usable())
     fail(ErrorKind::Unsupported, "load", file.name(), ": tensor '", tensor.name, "' is of type ",
          tensor.type->name, ", which this version does not compute with");
-  if (file.reversed())
-    fail(ErrorKind::Unsupported, "load", file.name(),
-         " holds tensors in the other byte order; `beeswax quantize` writes f32, f16 and bf16 files for this "
-         "machine");
+  if (file.reversed()) {
+    const bool blocks = std::ranges::any_of(
+        file.tensors(), [](const io::GgufTensor& t) { return !t.type->dtype.has_value(); });
+    fail(ErrorKind::Unsupported, "load", file.name(), " holds tensors in the other byte order; ",
+         blocks
+             ? "quantized ones are not turned round: take a file for this machine, or the f32, f16 or bf16 "
+               "file that it was made of, which `beeswax quantize` reads"
+             : "`beeswax quantize` writes a file for this machine, with --type f16 for example");
+  }
 }
 
 const io::GgufTensor& Weights::find(const std::string& name, const Shape& shape) const {

@@ -3,7 +3,7 @@
 // element j + 16 in its high half.
 #pragma once
 
-#include "quant/block.h"
+#include "quant/search_weighted.h"
 
 namespace beeswax::quant {
 
@@ -25,14 +25,26 @@ BW_FN void dequantize(const Q4_0& block, float* out) {
   }
 }
 
-/// d = (the value of largest magnitude) / -8, q = x / d + 8 to the nearest, at most 15.
-BW_FN void quantize(const float* x, const float* /*importance*/, Q4_0* out) {
+/// d = (the value of largest magnitude) / -8, q = x / d + 8 to the nearest, at most 15; by search where
+/// elements have weights.
+BW_FN void quantize(const float* x, const float* importance, Q4_0* out) {
   const int32_t amax = max_abs_bits(x, 32);
   const float d = first_with_abs_bits(x, 32, amax) / -8.0f;
   out->d = half_scale(d, amax < kInfinityBits);
   const float inverse = inverse_scale(d, out->d);
   if (inverse == 0.0f) {
     for (int j = 0; j < 16; ++j) out->qs[j] = 0x88;
+    return;
+  }
+  WeightedBlock in;
+  if (prepare_weighted(x, importance, &in)) {
+    out->d = weighted_scale<8>(in, out->d);
+    const float found = 1.0f / (f16_to_float(out->d) * in.down);
+    for (int j = 0; j < 16; ++j) {
+      const int32_t low = weighted_level(x[j] * in.down, found, -8.0f, 7.0f) + 8;
+      const int32_t high = weighted_level(x[j + 16] * in.down, found, -8.0f, 7.0f) + 8;
+      out->qs[j] = static_cast<uint8_t>(low | high << 4);
+    }
     return;
   }
   for (int j = 0; j < 16; ++j) {

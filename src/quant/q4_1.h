@@ -2,7 +2,7 @@
 // Q4_1: 32 levels of 4 bits, a half scale and a half minimum; value = d q + m. Nibbles lie as in Q4_0.
 #pragma once
 
-#include "quant/block.h"
+#include "quant/search_weighted.h"
 
 namespace beeswax::quant {
 
@@ -26,8 +26,8 @@ BW_FN void dequantize(const Q4_1& block, float* out) {
   }
 }
 
-/// m = min, d = (max - min) / 15, q = (x - m) / d to the nearest.
-BW_FN void quantize(const float* x, const float* /*importance*/, Q4_1* out) {
+/// m = min, d = (max - min) / 15, q = (x - m) / d to the nearest; by search where elements have weights.
+BW_FN void quantize(const float* x, const float* importance, Q4_1* out) {
   const Range range = range_of(x, 32);
   const float d = (range.high - range.low) / 15.0f;
   out->m = half_scale(range.low, range.finite);
@@ -35,6 +35,19 @@ BW_FN void quantize(const float* x, const float* /*importance*/, Q4_1* out) {
   const float inverse = inverse_scale(d, out->d);
   if (inverse == 0.0f) {
     for (int j = 0; j < 16; ++j) out->qs[j] = 0;
+    return;
+  }
+  WeightedBlock in;
+  if (prepare_weighted(x, importance, &in)) {
+    const HalfPair pair = weighted_pair<15>(in, {out->d, out->m});
+    out->d = pair.d;
+    out->m = pair.m;
+    const float found = 1.0f / (f16_to_float(pair.d) * in.down), minimum = f16_to_float(pair.m) * in.down;
+    for (int j = 0; j < 16; ++j) {
+      const int32_t low = weighted_level(x[j] * in.down - minimum, found, 0.0f, 15.0f);
+      const int32_t high = weighted_level(x[j + 16] * in.down - minimum, found, 0.0f, 15.0f);
+      out->qs[j] = static_cast<uint8_t>(low | high << 4);
+    }
     return;
   }
   for (int j = 0; j < 16; ++j) {

@@ -3,7 +3,7 @@
 // the 32-bit word qh is the fifth bit of element i.
 #pragma once
 
-#include "quant/block.h"
+#include "quant/search_weighted.h"
 
 namespace beeswax::quant {
 
@@ -31,13 +31,27 @@ BW_FN void dequantize(const Q5_0& block, float* out) {
   }
 }
 
-/// d = (the value of largest magnitude) / -16, q = x / d + 16 to the nearest, at most 31.
-BW_FN void quantize(const float* x, const float* /*importance*/, Q5_0* out) {
+/// d = (the value of largest magnitude) / -16, q = x / d + 16 to the nearest, at most 31; by search where
+/// elements have weights.
+BW_FN void quantize(const float* x, const float* importance, Q5_0* out) {
   const int32_t amax = max_abs_bits(x, 32);
   const float d = first_with_abs_bits(x, 32, amax) / -16.0f;
   out->d = half_scale(d, amax < kInfinityBits);
   const float inverse = inverse_scale(d, out->d);
   uint32_t qh = 0;
+  WeightedBlock in;
+  if (inverse != 0.0f && prepare_weighted(x, importance, &in)) {
+    out->d = weighted_scale<16>(in, out->d);
+    const float found = 1.0f / (f16_to_float(out->d) * in.down);
+    for (int j = 0; j < 16; ++j) {
+      const int32_t low = weighted_level(x[j] * in.down, found, -16.0f, 15.0f) + 16;
+      const int32_t high = weighted_level(x[j + 16] * in.down, found, -16.0f, 15.0f) + 16;
+      out->qs[j] = static_cast<uint8_t>((low & 15) | (high & 15) << 4);
+      qh |= static_cast<uint32_t>(low >> 4) << j | static_cast<uint32_t>(high >> 4) << (j + 16);
+    }
+    write_u32(out->qh, qh);
+    return;
+  }
   for (int j = 0; j < 16; ++j) {
     // Where the scale is zero or NaN, inverse is 0, and an infinity times it would be NaN: take level 16.
     int32_t low = inverse == 0.0f ? 16 : static_cast<int32_t>(x[j] * inverse + 16.5f);

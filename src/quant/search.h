@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the two scale searches (search_affine.h, search_symmetric.h) share. A search minimizes the weighted
-// squared error of a 256-element block; all its sums run in one fixed order over eight lanes (lanes.h), so
-// that every instruction-set level gets the same bits.
+// What the scale searches (search_affine.h, search_symmetric.h, search_weighted.h) share. A search minimizes
+// the weighted squared error of a block, mostly of 256 elements; all its sums run in one fixed order over
+// eight lanes (lanes.h), so that every instruction-set level gets the same bits.
 #pragma once
 
 #include "quant/block.h"
@@ -41,10 +41,10 @@ struct SearchScale {
   bool weighted;  // not: every weight is 1
   float weight_scale;
 };
-/// Looks at a whole block. `importance` holds one weight per element, or is null for equal weights; what is
-/// not a positive number counts as zero.
-BW_FN SearchScale search_scale(const float* x, const float* importance) {
-  const int32_t amax = max_abs_bits(x, kSuperBlock);
+/// Looks at a whole block of `count`. `importance` holds one weight per element, or is null for equal
+/// weights; what is not a positive number counts as zero.
+BW_FN SearchScale search_scale(const float* x, const float* importance, int count = kSuperBlock) {
+  const int32_t amax = max_abs_bits(x, count);
   const int exponent = (amax >> 23) - 127;
   // Beyond these no format has a half scale: they reach from 2^-24 to 65504 * 128 * 32.
   const SearchBlock::Kind kind = amax >= kInfinityBits || exponent > 40 ? SearchBlock::kUnholdable
@@ -52,7 +52,7 @@ BW_FN SearchScale search_scale(const float* x, const float* importance) {
                                                                         : SearchBlock::kUsable;
   int32_t heaviest = 0;
   if (importance != nullptr && kind == SearchBlock::kUsable) {
-    for (int i = 0; i < kSuperBlock; ++i) {
+    for (int i = 0; i < count; ++i) {
       const int32_t bits = bit_cast<int32_t>(importance[i]);  // negative for what is below zero
       heaviest = bits > heaviest && bits < kInfinityBits ? bits : heaviest;
     }

@@ -351,11 +351,14 @@ TEST_P(Quantized, SaysWhatItRefuses) {
   EXPECT_ERROR(q.dequantize(DType::F4), UnsupportedDType, "f4");
   const std::vector<float> ones(static_cast<size_t>(block()), 1.0f);
   if (!quant_traits(type()).imatrix) {
-    EXPECT_ERROR(QTensor::quantize_imatrix(floats({2, block()}), type(), ones), Unsupported,
-                 name + " has no importance-matrix quantization (q2_k q3_k q4_k q5_k q6_k have it)");
+    EXPECT_ERROR(
+        QTensor::quantize_imatrix(floats({2, block()}), type(), ones), Unsupported,
+        name +
+            " has no importance-matrix quantization (q4_0 q4_1 q5_0 q5_1 q2_k q3_k q4_k q5_k q6_k have it)");
     return;
   }
-  EXPECT_ERROR(QTensor::quantize_imatrix(floats({2, 2 * block()}), type(), ones), ShapeMismatch, "512 for");
+  EXPECT_ERROR(QTensor::quantize_imatrix(floats({2, 2 * block()}), type(), ones), ShapeMismatch,
+               std::to_string(2 * block()) + " for");
   for (const float bad : {-1.0f, NAN, INFINITY}) {
     std::vector<float> weights = ones;
     weights[5] = bad;
@@ -381,7 +384,13 @@ TEST_P(Quantized, ImportanceIsPerColumn) {
   const Tensor x = tensor(values, {n, k});
   EXPECT_LT(error(QTensor::quantize_imatrix(x, type(), weights)), 0.5 * error(QTensor::quantize(x, type())));
   const std::vector<float> equal(static_cast<size_t>(k), 4.0f);
-  EXPECT_EQ(QTensor::quantize_imatrix(x, type(), equal).bytes(), QTensor::quantize(x, type()).bytes());
+  const QTensor alike = QTensor::quantize_imatrix(x, type(), equal), plain = QTensor::quantize(x, type());
+  if (block() == 256) {
+    EXPECT_EQ(alike.bytes(), plain.bytes());
+  } else {  // a search in place of a formula
+    std::ranges::fill(weights, 1.0f);
+    EXPECT_LT(error(alike), error(plain));
+  }
 }
 
 INSTANTIATE_TEST_SUITE_P(All, Quantized,

@@ -56,9 +56,9 @@ class Folders(unittest.TestCase):
         seen = json.loads(run("inspect", self.folder, "--json").stdout)
         self.assertTrue(seen["folder"])
         self.assertEqual(seen["file"], self.folder)
-        self.assertEqual(seen["metadata"]["general.name"]["value"], '"tiny"')
-        self.assertEqual(seen["metadata"]["llama.context_length"]["value"], "32")
-        self.assertEqual({t["name"]: t["shape"] for t in seen["tensors"]}["blk.0.ffn_down.weight"], "[8, 12]")
+        self.assertEqual(seen["metadata"]["general.name"]["value"], "tiny")
+        self.assertEqual(seen["metadata"]["llama.context_length"]["value"], 32)
+        self.assertEqual({t["name"]: t["shape"] for t in seen["tensors"]}["blk.0.ffn_down.weight"], [8, 12])
         self.assertEqual({t["type"] for t in seen["tensors"]}, {"bf16"})
         text = run("inspect", self.folder).stdout
         self.assertIn("tiny: Hugging Face folder, ", text)
@@ -133,7 +133,7 @@ class Folders(unittest.TestCase):
         self.assertTrue(seen["runs"], seen["reason"])
         types = {t["name"]: t["type"] for t in seen["tensors"]}
         self.assertEqual((types["output_norm.weight"], types["blk.0.attn_q.weight"]), ("f32", "f16"))
-        self.assertEqual(seen["metadata"]["tokenizer.huggingface.stop_token_ids"]["value"], "[2, 3, 1] (3 i32)")
+        self.assertEqual(seen["metadata"]["tokenizer.huggingface.stop_token_ids"]["value"], [2, 3, 1])
         command = ["-p", "bad", "-n", "3", "--temp", "0", "--json"]
         for model in (self.folder, out):
             result = json.loads(run("run", model, *command).stdout)

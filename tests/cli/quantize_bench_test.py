@@ -2,40 +2,18 @@
 """beeswax quantize and beeswax bench model: what they write and print, and what they say to mistakes."""
 import json
 import os
-import struct
 import subprocess
 import sys
 import tempfile
 import unittest
+
+from gguf_files import write_gguf
 
 BEESWAX = sys.argv.pop(1)
 
 
 def run(*arguments):
     return subprocess.run([BEESWAX, *arguments], capture_output=True, text=True, check=False)
-
-
-def text(value):
-    raw = value.encode()
-    return struct.pack("<Q", len(raw)) + raw
-
-
-def write_gguf(path, tensors):
-    """A GGUF file of f32 tensors {name: shape, outermost axis first} whose values follow from their places."""
-    head = b"GGUF" + struct.pack("<IQQ", 3, len(tensors), 1)
-    head += text("general.architecture") + struct.pack("<I", 8) + text("llama")
-    data = b""
-    for name, shape in tensors.items():
-        count = 1
-        for size in shape:
-            count *= size
-        head += text(name) + struct.pack("<I", len(shape))
-        head += b"".join(struct.pack("<Q", size) for size in reversed(shape))
-        head += struct.pack("<IQ", 0, len(data))
-        data += struct.pack(f"<{count}f", *((i * 37 % 101 - 50) / 50 for i in range(count)))
-        data += bytes(-len(data) % 32)
-    with open(path, "wb") as file:
-        file.write(head + bytes(-len(head) % 32) + data)
 
 
 class Commands(unittest.TestCase):
@@ -66,7 +44,7 @@ class Commands(unittest.TestCase):
         self.assertEqual(len([line for line in done.stderr.splitlines() if "/4  " in line]), 4)
         seen = json.loads(run("inspect", self.out, "--json").stdout)
         self.assertEqual([t["type"] for t in seen["tensors"]], ["q6_k", "q6_k", "q5_0", "f32"])
-        self.assertEqual(seen["metadata"]["general.file_type"]["value"], "15")
+        self.assertEqual(seen["metadata"]["general.file_type"]["value"], 15)
 
     def test_json(self):
         done = run("quantize", self.source, self.out, "--type", "q8_0", "--json", "--threads", "2")
@@ -138,6 +116,17 @@ class Commands(unittest.TestCase):
         self.assertEqual(len(table), 3)
         self.assertEqual(len({len(line) for line in table}), 1)
         self.assertIn("| pp8 |", " ".join(table[2].split()))
+
+    def test_bench_of_random_weights(self):
+        done = run("bench", "model", "--arch", "qwen2.5-0.5b", "--type", "q4_0", "-p", "2", "-n", "1", "--repeat", "1",
+                   "--json")
+        self.assertEqual(done.returncode, 0, done.stderr)
+        out = json.loads(done.stdout)
+        self.assertEqual([(t["test"], t["tokens"], len(t["seconds"])) for t in out], [("pp2", 2, 1), ("tg1", 1, 1)])
+        for test in out:
+            self.assertAlmostEqual(test["parameters"] / 494e6, 1, places=2)  # the published size
+            self.assertGreater(test["tokens_per_second"], 0)
+            self.assertGreater(test["floor_tokens_per_second"], 0)
 
     def test_help_has_examples(self):
         for command in (["quantize"], ["bench"], ["bench", "model"], ["devices"], ["inspect"], ["run"]):

@@ -2,6 +2,7 @@
 """beeswax run, demo, devices and inspect: what goes where, exit statuses, and what they say to mistakes."""
 import json
 import os
+import re
 import signal
 import subprocess
 import sys
@@ -39,6 +40,57 @@ class Run(unittest.TestCase):
             from_file = run("run", "-f", file.name, "--temp", "0")
         self.assertEqual(from_file.stdout, " The capital of Peru is Lima.\n")
         self.assertEqual(run("run", "--temp", "0", text=PERU).stdout, from_file.stdout)
+
+    def ids_of(self, *arguments, text=""):
+        """The next three ids, and how many tokens the prompt had."""
+        done = run("run", *arguments, "--temp", "0", "--json", "-n", "3", text=text)
+        self.assertEqual(done.returncode, 0, done.stderr)
+        out = json.loads(done.stdout)
+        return out["ids"], out["prompt_tokens"]
+
+    def test_the_last_line_end_of_a_pipe_or_a_file_is_no_part_of_the_prompt(self):
+        plain = self.ids_of("-p", PERU)
+        self.assertEqual(self.ids_of(text=PERU + "\n"), plain)
+        self.assertEqual(self.ids_of(text=PERU + "\r\n"), plain)
+        self.assertEqual(self.ids_of(text=PERU + "\n\n"), self.ids_of("-p", PERU + "\n"))
+        self.assertNotEqual(self.ids_of("-p", PERU + "\n")[1], plain[1])
+        with tempfile.NamedTemporaryFile("w", suffix=".txt", encoding="utf-8") as file:
+            file.write(PERU + "\n")
+            file.flush()
+            self.assertEqual(self.ids_of("-f", file.name), plain)
+
+    def test_an_empty_prompt_is_a_prompt(self):
+        done = run("run", "-p", "", "--temp", "0", "--json", "-n", "3", text=PERU)
+        self.assertEqual(done.returncode, 0, done.stderr)
+        self.assertLessEqual(json.loads(done.stdout)["prompt_tokens"], 1)  # a begin token, and nothing of the pipe
+        self.assertEqual(json.loads(done.stdout)["ids"], self.ids_of(text="")[0])
+
+    def test_the_seed_beside_the_timings_repeats_a_run(self):
+        story = ("run", "-p", "Tell me a story", "-n", "40", "--temp", "1.5")
+        first = run(*story)
+        seed = re.search(r"\), seed (\d+)\n$", first.stderr).group(1)
+        self.assertEqual(run(*story, "--seed", seed).stdout, first.stdout)
+        self.assertRegex(run(*story, "--seed", "7").stderr, r"\), seed 7\n$")
+
+    def test_a_full_context_says_what_helps(self):
+        story = ("run", "-p", "Tell me a story", "--temp", "0", "--ctx", "32", "-n")
+        hint = "the context of 32 positions is full; --ctx N makes it longer, --context-shift goes on in it\n"
+        for more in ((), ("--json",)):
+            done = run(*story, "60", *more)
+            self.assertEqual(done.returncode, 0)
+            self.assertTrue(done.stderr.endswith(hint), done.stderr)
+        self.assertNotIn(hint, run(*story, "5").stderr)
+        self.assertNotIn(hint, run(*story, "60", "--context-shift").stderr)
+
+    def test_penalties_look_at_the_last_tokens(self):
+        def ids(window, penalty="8"):
+            return json.loads(run("run", "-p", "Tell me a story", "--temp", "0", "--json", "-n", "60",
+                                  "--repeat-penalty", penalty, "--repeat-last-n", window).stdout)["ids"]
+
+        self.assertEqual(ids("0"), ids("64", penalty="1"))
+        self.assertEqual(ids("-1"), ids("1000"))
+        self.assertNotEqual(ids("-1"), ids("2"))
+        self.refused(2, "--repeat-last-n", "-p", "x", "--repeat-last-n", "-2")
 
     def test_json(self):
         done = run("run", "-p", PERU, "--temp", "0", "--json", "-n", "3")
@@ -140,13 +192,29 @@ class Run(unittest.TestCase):
             time.sleep(0.01)
         self.fail("no handler")
 
-    def test_known_model(self):
+    def story(self, kind):
+        """What a published checkpoint (../shared/models) tells from an empty prompt, and its publisher's text."""
         folder = os.path.join(os.path.dirname(__file__), "..", "..", "..", "shared", "models")
-        model = os.path.join(folder, "stories260K-f32.gguf")
+        model = os.path.join(folder, f"stories260K-{kind}.gguf")
         if not os.path.exists(model):
-            self.skipTest("no ../shared/models/stories260K-f32.gguf")
-        out = run("run", model, "--temp", "0", "-n", "40").stdout
-        self.assertTrue(out.startswith("Once upon a time, there was a little girl named Lily."), out)
+            self.skipTest(f"no ../shared/models/stories260K-{kind}.gguf")
+        done = subprocess.run([BEESWAX, "run", model, "-p", "", "--temp", "0", "-n", "256"], capture_output=True, check=False)
+        self.assertEqual(done.returncode, 0, done.stderr)
+        with open(os.path.join(folder, "README.md"), "rb") as file:
+            text = file.read()
+        begin = re.search(rb"(?s)\n```\n(Once upon a time.*?)\n```\n", text).group(1)
+        end = re.search(rb"(?m)^and continues, up to 257 positions, with: `(.*)`$", text).group(1)
+        return done.stdout, begin + end
+
+    def test_the_published_story_byte_for_byte(self):
+        told, text = self.story("f32")
+        self.assertEqual(told, text + b"\n")
+
+    def test_the_published_story_in_f16_and_q8_0(self):
+        for kind in ("f16", "q8_0"):
+            told, text = self.story(kind)
+            self.assertEqual(told[:150], text[:150], kind)
+        self.assertRegex(told.decode(), r"^Once upon a time, there was a little girl named Lily\.[\w ,.!?'\"\n]{400,}\n$")
 
 
 class Others(unittest.TestCase):

@@ -243,7 +243,7 @@ TEST_F(Requantize, ImportanceLowersTheWeightedError) {
   const auto entries = some_importance();
   const io::Imatrix imatrix = io::Imatrix::from_bytes(old_imatrix(entries, 4), "i.dat");
   EXPECT_EQ(imatrix.size(), 2u);
-  for (const char* type : {"q2_k", "q3_k_s", "q4_k_s", "q5_k_s", "q6_k"}) {
+  for (const char* type : {"q4_0", "q4_1", "q5_0", "q5_1", "q2_k", "q3_k_s", "q4_k_s", "q5_k_s", "q6_k"}) {
     const auto plain = convert(*in, "plain.gguf", {}, type);
     const auto weighted = convert(*in, "weighted.gguf", {.importance = &imatrix}, type);
     EXPECT_EQ(weighted->get_int("quantize.imatrix.entries_count"), 2);

@@ -110,8 +110,6 @@ TEST_F(GgufSplit, PartsAreOneFile) {
   EXPECT_EQ(file->get_string("general.architecture"), "llama");
   EXPECT_EQ(file->metadata().size(), 1u) << "the whole is no part";
   EXPECT_EQ(file->find("split.count"), nullptr);
-  EXPECT_EQ(file->metadata().size(), 1u) << "the whole is no part";
-  EXPECT_EQ(file->find("split.count"), nullptr);
   ASSERT_EQ(file->tensors().size(), 6u);
   uint64_t bytes = 0;
   for (int64_t part = 0; part < 3; ++part) {

@@ -10,6 +10,7 @@
 #include <cstring>
 #include <limits>
 #include <string>
+#include <type_traits>
 #include <vector>
 
 #include "beeswax/error.h"
@@ -157,6 +158,101 @@ TEST(Gguf, EveryVersionAndByteOrder) {
   }
 }
 
+/// A copy of all values of a file, read again; `bytes` keeps it.
+std::shared_ptr<const GgufFile> rewritten(const GgufFile& file, std::vector<std::byte>* bytes) {
+  GgufWriter copy;
+  for (const auto& [key, value] : file.metadata()) copy.set(key, value);
+  *bytes = copy.to_bytes();
+  return GgufFile::from_bytes(*bytes, "copy.gguf");
+}
+
+/// One number type: as a scalar, in an array, and in an array of arrays, at its ends, through a file of every
+/// version and byte order and a copy of it.
+template <class T>
+void check_number_type(uint32_t id, std::string_view name) {
+  using Limits = std::numeric_limits<T>;
+  const std::vector<T> values = {Limits::lowest(), T{0}, T{1}, T{100}, Limits::max()};
+  const auto is_value = [](const GgufValue& value, T expected) {
+    if constexpr (std::is_floating_point_v<T>) {
+      return static_cast<T>(value.as_float().value()) == expected;
+    } else if constexpr (std::is_same_v<T, uint64_t>) {
+      return value.as_unsigned() == expected;
+    } else {
+      return value.as_int() == static_cast<int64_t>(expected);
+    }
+  };
+  const auto is_list = [&](const GgufValue& value) {
+    if (value.type() != GgufType::Array || value.as_array()->type != static_cast<GgufType>(id)) return false;
+    const auto floats = value.as_floats().value();
+    const auto ints = value.as_ints();
+    // Integers that do not fit are none, rather than others.
+    if (ints.has_value() == (std::is_floating_point_v<T> || std::is_same_v<T, uint64_t>)) return false;
+    for (size_t i = 0; i < values.size(); ++i) {
+      if (floats.at(i) != static_cast<double>(values[i])) return false;
+      if (ints && ints->at(i) != static_cast<int64_t>(values[i])) return false;
+    }
+    return floats.size() == values.size();
+  };
+  for (const uint32_t version : {1u, 2u, 3u}) {
+    for (const bool big : {false, true}) {
+      SCOPED_TRACE(testing::Message() << name << ", version " << version << (big ? ", big-endian" : ""));
+      Bytes b(version, big);
+      b.head(0, values.size() + 2);
+      for (size_t i = 0; i < values.size(); ++i) b.text("v" + std::to_string(i)).u32(id).number(values[i]);
+      b.text("list").u32(9).u32(id).count(values.size());
+      for (const T value : values) b.number(value);
+      b.text("lists").u32(9).u32(9).count(2).u32(id).count(0).u32(id).count(values.size());
+      for (const T value : values) b.number(value);
+      const auto file = b.read();
+      std::vector<std::byte> bytes;
+      const auto copy = rewritten(*file, &bytes);
+      EXPECT_EQ(copy->metadata().size(), values.size() + 2);
+      for (const GgufFile* one : {file.get(), copy.get()}) {
+        for (size_t i = 0; i < values.size(); ++i) {
+          const GgufValue* value = one->find("v" + std::to_string(i));
+          ASSERT_NE(value, nullptr);
+          EXPECT_EQ(gguf_type_name(value->type()), name);
+          EXPECT_TRUE(is_value(*value, values[i])) << value->to_string();
+        }
+        EXPECT_TRUE(is_list(*one->find("list"))) << one->find("list")->to_string();
+        const GgufArray* lists = one->find("lists")->as_array();
+        ASSERT_EQ(lists->arrays.size(), 2u);
+        EXPECT_EQ(lists->arrays[0].count, 0u);
+        EXPECT_TRUE(is_list({GgufType::Array, lists->arrays[1]}));
+      }
+    }
+  }
+}
+
+TEST(Gguf, EveryNumberType) {
+  check_number_type<uint8_t>(0, "u8");
+  check_number_type<int8_t>(1, "i8");
+  check_number_type<uint16_t>(2, "u16");
+  check_number_type<int16_t>(3, "i16");
+  check_number_type<uint32_t>(4, "u32");
+  check_number_type<int32_t>(5, "i32");
+  check_number_type<float>(6, "f32");
+  check_number_type<uint64_t>(10, "u64");
+  check_number_type<int64_t>(11, "i64");
+  check_number_type<double>(12, "f64");
+}
+
+TEST(Gguf, BoolsAndTextsThroughACopy) {
+  Bytes b;
+  b.head(0, 4).text("yes").u32(7).number<uint8_t>(1).text("text").u32(8).text(std::string_view("a\0b", 3));
+  b.text("bools").u32(9).u32(7).count(3).number<uint8_t>(1).number<uint8_t>(0).number<uint8_t>(1);
+  b.text("texts").u32(9).u32(8).count(2).text("").text("\xff");
+  const auto file = b.read();
+  std::vector<std::byte> bytes;
+  const auto copy = rewritten(*file, &bytes);
+  EXPECT_TRUE(copy->get_bool("yes"));
+  EXPECT_EQ(copy->find("yes")->type(), GgufType::Bool);
+  EXPECT_EQ(copy->get_string("text"), std::string("a\0b", 3));
+  EXPECT_EQ(copy->find("bools")->as_array()->type, GgufType::Bool);
+  EXPECT_EQ(copy->find("bools")->as_ints(), (std::vector<int64_t>{1, 0, 1}));
+  EXPECT_EQ(*copy->find("texts")->as_strings(), (std::vector<std::string_view>{"", "\xff"}));
+}
+
 TEST(Gguf, ArraysOfArrays) {
   for (const uint32_t version : {1u, 2u, 3u}) {
     for (const bool big : {false, true}) {
@@ -220,9 +316,14 @@ TEST(Gguf, HostileHeadersAreRefusedBeforeAnythingLargeIsTaken) {
   for (int i = 0; i < 100000; ++i) deep.u32(9).u64(1);
   expect_refused(deep.u32(4).u64(0), "'k' nests arrays deeper than 8");
   Bytes wide(1);
-  wide.head(0, 1).text("k").u32(9).u32(9).count((1 << 20) + 1);
-  for (int i = 0; i < (1 << 20) + 1; ++i) wide.u32(4).count(0);
-  expect_refused(wide, "more than 1048576 arrays in arrays");
+  wide.head(0, 1).text("k").u32(9).u32(9).count(2).u32(9).count(1).u32(4).count(0).u32(9).count(1 << 16);
+  for (int i = 0; i < 1 << 16; ++i) wide.u32(4).count(0);
+  expect_refused(wide, "claims 65536 arrays in arrays at byte 57; at most 65533 are read");
+  // As many as bytes could hold, but none that a file needs.
+  expect_refused(Bytes(3).head(0, (1 << 16) + 1).raw(std::string(1 << 20, '\0')),
+                 "claims 65537 metadata values at byte 24; at most 65536 are read");
+  expect_refused(Bytes(3).head((1 << 18) + 1, 0).raw(std::string(8 << 20, '\0')),
+                 "claims 262145 tensors at byte 24; at most 262144 are read");
   expect_refused(Bytes(3).head(0, 1).text("k").u32(13), "unknown value type 13");
   expect_refused(Bytes(3).head(0, 1).text("").u32(4).u32(1), "a name of 0 bytes");
   expect_refused(Bytes(3).head(0, 2).text("k").u32(4).u32(1).text("k").u32(4).u32(1), "'k' twice");
@@ -343,6 +444,45 @@ TEST(Gguf, WrongKindsOfValuesAreNamed) {
   expect_error(ErrorKind::InvalidArgument, "'text' is there already", [&] { writer.set_u32("text", 1); });
   expect_error(ErrorKind::InvalidArgument, "takes 4 bytes, got 0",
                [&] { writer.add_tensor("t", 0, {1}, {}); });
+}
+
+TEST(Gguf, TheWriterRefusesWhatTheReaderWould) {
+  for (const uint64_t alignment : {uint64_t{0}, uint64_t{48}, uint64_t{1} << 21, uint64_t{1} << 32})
+    expect_error(ErrorKind::InvalidArgument, "it must be a power of two up to 1048576",
+                 [&] { GgufWriter writer(alignment); });
+  EXPECT_EQ(GgufFile::from_bytes(GgufWriter(1 << 20).to_bytes(), "largest.gguf")->alignment(), 1u << 20);
+  GgufWriter writer;
+  expect_error(ErrorKind::InvalidArgument, "has rows of 16 elements; q4_0 needs a multiple of 32",
+               [&] { writer.add_tensor("t", 2, {2, 16}); });
+  expect_error(ErrorKind::InvalidArgument, "has rows of 1 elements",
+               [&] { writer.add_tensor("t", 2, std::initializer_list<int64_t>{}); });
+  expect_error(ErrorKind::InvalidArgument, "takes more bytes than any memory holds",
+               [&] { writer.add_tensor("t", 0, {int64_t{1} << 62}); });
+  expect_error(ErrorKind::InvalidArgument, "a name of 0 bytes", [&] { writer.set_u32("", 1); });
+  expect_error(ErrorKind::InvalidArgument, "a name of 65536 bytes; 1 to 65535 are allowed",
+               [&] { writer.set_u32(std::string(65536, 'k'), 1); });
+  writer.add_tensor("t", 0, {1});
+  expect_error(ErrorKind::InvalidArgument, "tensor 't' is there already",
+               [&] { writer.add_tensor("t", 0, {1}); });
+  // A name whose bytes did not fit is free again.
+  expect_error(ErrorKind::InvalidArgument, "takes 4 bytes, got 0",
+               [&] { writer.add_tensor("u", 0, {1}, {}); });
+  writer.add_tensor("u", 0, {1});
+  EXPECT_EQ(writer.data_bytes(), 64u);
+}
+
+TEST(Gguf, ManyNamesAreWrittenAndReadAndMoreRefused) {
+  GgufWriter writer;
+  for (uint64_t i = 0; i < kMostGgufTensors; ++i) writer.add_tensor("t" + std::to_string(i), 0, {0});
+  for (uint64_t i = 0; i < kMostGgufValues; ++i) writer.set_u32("v" + std::to_string(i), 1);
+  expect_error(ErrorKind::InvalidArgument, "more than 262144 tensors",
+               [&] { writer.add_tensor("t", 0, {0}); });
+  expect_error(ErrorKind::InvalidArgument, "more than 65536 metadata values",
+               [&] { writer.set_u32("v", 1); });
+  const std::vector<std::byte> bytes = writer.to_bytes();
+  const auto file = GgufFile::from_bytes(bytes, "many.gguf");
+  EXPECT_EQ(file->tensors().size(), kMostGgufTensors);
+  EXPECT_EQ(file->metadata().size(), kMostGgufValues);
 }
 
 TEST(Gguf, TensorsCanComeWhenTheFileIsWritten) {

@@ -77,6 +77,122 @@ TEST(GgufWordPiece, NeedsAnUnknownToken) {
   EXPECT_ERROR(load(writer), InvalidArgument, "needs an unknown token");
 }
 
+/// A small SentencePiece vocabulary: 256 bytes from id 3 on, then what `kWords` lists.
+struct Word {
+  const char* text;
+  float score;
+  int32_t kind;
+};
+constexpr Word kWords[] = {{"\u2581", -9, 1}, {"a", -8, 1},     {"b", -7, 1},       {"\u2581a", -2, 1},
+                           {"ab", -1, 1},     {"<tool>", 0, 4}, {"<|stop|>", 0, 3}, {"<|message|>", 0, 1}};
+enum : int32_t {
+  kUnknown,
+  kBegin,
+  kEnd,
+  kBytes,
+  kSpace = kBytes + 256,
+  kA,
+  kB,
+  kSpaceA,
+  kAb,
+  kTool,
+  kStop,
+  kMessage
+};
+
+io::GgufWriter small_vocabulary() {
+  std::vector<std::string> texts = {"<unk>", "<s>", "</s>"};
+  std::vector<float> scores(kSpace);
+  std::vector<int32_t> kinds = {2, 3, 3};
+  for (int byte = 0; byte < 256; ++byte) {
+    constexpr char kHex[] = "0123456789ABCDEF";
+    texts.push_back(std::string("<0x") + kHex[byte / 16] + kHex[byte % 16] + ">");
+    kinds.push_back(6);
+  }
+  for (const Word& word : kWords) {
+    texts.emplace_back(word.text);
+    scores.push_back(word.score);
+    kinds.push_back(word.kind);
+  }
+  io::GgufWriter out;
+  out.set_string("tokenizer.ggml.model", "llama");
+  out.set_strings("tokenizer.ggml.tokens", texts);
+  out.set_f32s("tokenizer.ggml.scores", scores);
+  out.set_i32s("tokenizer.ggml.token_type", kinds);
+  out.set_u32("tokenizer.ggml.unknown_token_id", kUnknown);
+  out.set_u32("tokenizer.ggml.bos_token_id", kBegin);
+  out.set_u32("tokenizer.ggml.eos_token_id", kEnd);
+  return out;
+}
+
+using Ids = std::vector<int32_t>;
+
+TEST(GgufSentencePiece, TextBeginsWithASpaceUnlessTheFileSaysOtherwise) {
+  const auto with = load(small_vocabulary());
+  EXPECT_EQ(with->encode("ab"), (Ids{kBegin, kSpace, kAb}));
+  EXPECT_EQ(with->encode("a"), (Ids{kBegin, kSpaceA}));
+  EXPECT_EQ(with->decode({kBegin, kSpace, kAb}), "ab");
+  io::GgufWriter writer = small_vocabulary();
+  writer.set_bool("tokenizer.ggml.add_space_prefix", false);
+  writer.set_bool("tokenizer.ggml.add_bos_token", false);
+  writer.set_bool("tokenizer.ggml.add_eos_token", true);
+  const auto without = load(writer);
+  EXPECT_EQ(without->encode("ab"), (Ids{kAb, kEnd}));
+  EXPECT_EQ(without->encode("a a"), (Ids{kA, kSpaceA, kEnd}));
+  EXPECT_EQ(without->encode(" a", {.add_special = false}), (Ids{kSpaceA}));
+  EXPECT_EQ(without->decode({kSpaceA, kB}), " ab");
+}
+
+TEST(GgufSentencePiece, UserDefinedPiecesCutTextAndControlTokensOnlyWhereAsked) {
+  io::GgufWriter writer = small_vocabulary();
+  writer.set_bool("tokenizer.ggml.add_space_prefix", false);
+  const auto tokenizer = load(writer);
+  EXPECT_EQ(tokenizer->encode("a<tool>b"), (Ids{kBegin, kA, kTool, kB}));
+  EXPECT_EQ(tokenizer->encode("a<|stop|>b", {.parse_special = true}), (Ids{kBegin, kA, kStop, kB}));
+  const Ids plain = tokenizer->encode("a<|stop|>b");
+  EXPECT_EQ(std::ranges::find(plain, kStop), plain.end());
+  EXPECT_EQ(plain.size(), 1 + std::string("a<|stop|>b").size());  // byte by byte, but for a and b
+  EXPECT_EQ(tokenizer->decode(plain), "a<|stop|>b");
+  EXPECT_EQ(tokenizer->decode({kA, kTool, kStop, kB}), "a<tool>b") << "control tokens have no text";
+}
+
+TEST(GgufSentencePiece, EndsOfTurnsAndMessagesEndAGeneration) {
+  const auto stops = [](const io::GgufWriter& writer) { return load(writer)->vocabulary().special().stop; };
+  EXPECT_EQ(stops(small_vocabulary()), (Ids{kEnd}));
+  io::GgufWriter writer = small_vocabulary();
+  writer.set_u32("tokenizer.ggml.eot_token_id", kStop);
+  writer.set_u32("tokenizer.ggml.eom_token_id", kMessage);
+  EXPECT_EQ(stops(writer), (Ids{kEnd, kStop, kMessage}));
+  io::GgufWriter twice = small_vocabulary();
+  twice.set_u32("tokenizer.ggml.eot_token_id", kEnd);
+  EXPECT_EQ(stops(twice), (Ids{kEnd}));
+  io::GgufWriter beyond = small_vocabulary();
+  beyond.set_u32("tokenizer.ggml.eot_token_id", kMessage + 1);
+  EXPECT_ERROR(load(beyond), InvalidArgument, "the stop token is 267, but there are 267 tokens");
+  io::GgufWriter json;
+  json.set_string("tokenizer.huggingface.json", read("json/qwen2.json").dump());
+  json.set_u32("tokenizer.ggml.eos_token_id", 5);
+  json.set_u32("tokenizer.ggml.eot_token_id", 9);
+  const Ids of_json = stops(json);
+  EXPECT_NE(std::ranges::find(of_json, 9), of_json.end());
+}
+
+// Merges lead to no "abc": words that are pieces are taken whole where the vocabulary's kind says so.
+TEST(GgufBpe, SomeKindsTakeWholeWordsAndBeginWithABosToken) {
+  const auto encode = [](const std::string& pre) {
+    io::GgufWriter writer;
+    writer.set_string("tokenizer.ggml.model", "gpt2");
+    writer.set_string("tokenizer.ggml.pre", pre);
+    writer.set_strings("tokenizer.ggml.tokens", std::vector<std::string>{"<s>", "a", "b", "c", "bc", "abc"});
+    writer.set_strings("tokenizer.ggml.merges", std::vector<std::string>{"b c"});
+    writer.set_u32("tokenizer.ggml.bos_token_id", 0);
+    return load(writer)->encode("abc");
+  };
+  for (const char* pre : {"llama-bpe", "llama3", "falcon3", "tekken"})
+    EXPECT_EQ(encode(pre), (Ids{0, 5})) << pre;
+  for (const char* pre : {"gpt-4o", "gpt-2", "qwen2", "falcon"}) EXPECT_EQ(encode(pre), (Ids{1, 4})) << pre;
+}
+
 // A whole tokenizer.json in the metadata, with roles of tokens beside it.
 TEST(GgufTokenizerJson, IdsAndRoles) {
   const nlohmann::json file = read("json_cases.json");

@@ -206,6 +206,33 @@ TEST(Quantize, ImportanceLowersTheWeightedError) {
   }
 }
 
+// Blocks of 32 have a formula, which the search must not be worse than, block by block, whatever the weights.
+TEST(Quantize, WeightedSearchesAreNeverWorseThanTheFormula) {
+  std::mt19937 random(16);
+  std::normal_distribution<float> spread(0.0f, 3.0f);
+  std::vector<float> x = normal_values(size_t{1} << 13, 17, 0.02f);
+  for (size_t i = 0; i < 4096; ++i) x[i] = std::abs(x[i]) + (i < 2048 ? 1.0f : 0.0f);
+  std::vector<float> weights(x.size());
+  for (float& weight : weights) weight = std::exp(spread(random));
+  for (size_t i = 0; i < weights.size(); i += 7) weights[i] = 0;
+  for (const QuantType type : {QuantType::Q4_0, QuantType::Q4_1, QuantType::Q5_0, QuantType::Q5_1}) {
+    const std::vector<double> plain = reference::dequantize(type, quantize(type, x));
+    const std::vector<double> found = reference::dequantize(type, quantize(type, x, weights.data()));
+    double all_plain = 0, all_found = 0;
+    for (size_t block = 0; block < x.size(); block += 32) {
+      double by_formula = 0, by_search = 0;
+      for (size_t i = block; i < block + 32; ++i) {
+        by_formula += static_cast<double>(weights[i]) * std::pow(plain[i] - static_cast<double>(x[i]), 2);
+        by_search += static_cast<double>(weights[i]) * std::pow(found[i] - static_cast<double>(x[i]), 2);
+      }
+      EXPECT_LE(by_search, by_formula * (1 + 1e-4)) << quant_name(type) << " block " << block / 32;
+      all_plain += by_formula;
+      all_found += by_search;
+    }
+    EXPECT_LT(all_found, 0.5 * all_plain) << quant_name(type);
+  }
+}
+
 /// Inputs that are hard to hold, one block of 256 each.
 std::vector<std::pair<std::string, std::vector<float>>> hard_blocks() {
   const auto block = [](float value) { return std::vector<float>(256, value); };

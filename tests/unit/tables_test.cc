@@ -42,8 +42,8 @@ TEST_P(QuantRow, Imatrix) { EXPECT_EQ(table().imatrix, GetParam().imatrix); }
 
 using Q = QuantType;
 constexpr QuantFacts kQuants[] = {
-    {"Q4_0", Q::Q4_0, 2, 32, 18, Q::Q8_0, false},   {"Q4_1", Q::Q4_1, 3, 32, 20, Q::Q8_1, false},
-    {"Q5_0", Q::Q5_0, 6, 32, 22, Q::Q8_0, false},   {"Q5_1", Q::Q5_1, 7, 32, 24, Q::Q8_1, false},
+    {"Q4_0", Q::Q4_0, 2, 32, 18, Q::Q8_0, true},    {"Q4_1", Q::Q4_1, 3, 32, 20, Q::Q8_1, true},
+    {"Q5_0", Q::Q5_0, 6, 32, 22, Q::Q8_0, true},    {"Q5_1", Q::Q5_1, 7, 32, 24, Q::Q8_1, true},
     {"Q8_0", Q::Q8_0, 8, 32, 34, Q::Q8_0, false},   {"Q8_1", Q::Q8_1, 9, 32, 36, Q::Q8_1, false},
     {"Q2_K", Q::Q2_K, 10, 256, 84, Q::Q8_K, true},  {"Q3_K", Q::Q3_K, 11, 256, 110, Q::Q8_K, true},
     {"Q4_K", Q::Q4_K, 12, 256, 144, Q::Q8_K, true}, {"Q5_K", Q::Q5_K, 13, 256, 176, Q::Q8_K, true},

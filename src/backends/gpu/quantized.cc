@@ -19,6 +19,8 @@ KernelTable dequantize_kernels(kQuantTypeCount,
                                [](size_t i) { return of_format("dequantize_", i, "", "dequantize"); });
 KernelTable quantize_kernels(kQuantTypeCount,
                              [](size_t i) { return of_format("quantize_", i, "", "quantize"); });
+KernelTable weighted_kernels(kQuantTypeCount,
+                             [](size_t i) { return of_format("quantize_", i, "_weighted", "quantize"); });
 KernelTable activation_kernels(2, [](size_t i) -> KernelTable::Name {
   return {i == 0 ? "activations_32" : "activations_256", "quantized_matmul"};
 });
@@ -91,7 +93,10 @@ void GpuBackend::quantize(QuantType type, const Operand& x, std::span<const floa
   arguments.blocks = blocks.data();
   arguments.count = static_cast<uint32_t>(count);
   arguments.per_row = static_cast<uint32_t>(shape[shape.rank() - 1] / elements);
-  gpu_.launch(quantize_kernels.get(gpu_, static_cast<size_t>(type)),
+  // Kernels of the K formats search in any case.
+  const bool apart = !importance.empty() && elements < 256;
+  KernelTable& kernels = apart ? weighted_kernels : quantize_kernels;
+  gpu_.launch(kernels.get(gpu_, static_cast<size_t>(type)),
               {{blocks_for(count, blocks_together(type)), 1, 1}, kQuantizeThreads, 0}, arguments);
 }
 
