@@ -47,6 +47,14 @@ void* Pool::take(size_t bytes, DeviceStream& stream) {
   GraphMemory* graph = recording();
   if (graph != nullptr)
     if (void* data = take_again(*graph, size); data != nullptr) return data;
+  // Kept blocks are no way around a limit: they may have been in use when it was set.
+  if (over_limit(statistics_.used_bytes, size)) {
+    if (graph == nullptr) {
+      use_device(driver_, device_);
+      release_kept();
+    }
+    refuse(bytes, join_text("over the limit of ", statistics_.limit_bytes, " that was set"));
+  }
   void* data = take_kept(size, stream);
   if (data == nullptr && graph != nullptr)
     fail(ErrorKind::Unsupported, "allocate", "a graph cannot record that ", size,
@@ -84,21 +92,26 @@ void* Pool::take_kept(size_t size, const DeviceStream& stream) {
   return data;
 }
 
+bool Pool::over_limit(size_t held, size_t more) const {
+  const size_t limit = statistics_.limit_bytes;
+  return limit != 0 && (held > limit || more > limit - held);
+}
+
+void Pool::refuse(size_t bytes, std::string_view why) const {
+  fail(ErrorKind::OutOfMemory, "allocate", bytes, " bytes on the GPU: ", why, "; ", statistics_.used_bytes,
+       " bytes are in use");
+}
+
 void* Pool::ask_driver(size_t bytes, size_t size) {
-  const auto refused = [&](std::string_view why) {
-    fail(ErrorKind::OutOfMemory, "allocate", bytes, " bytes on the GPU: ", why, "; ", statistics_.used_bytes,
-         " bytes are in use");
-  };
-  if (limit_ != 0 && statistics_.used_bytes + statistics_.kept_bytes + size > limit_) release_kept();
-  if (limit_ != 0 && statistics_.used_bytes + size > limit_) refused("over the limit that was set");
   use_device(driver_, device_);
+  if (over_limit(statistics_.used_bytes + statistics_.kept_bytes, size)) release_kept();
   void* data = nullptr;
   Result result = driver_.allocate(size, &data);
   if (result.code == Code::OutOfMemory) {
     release_kept();
     result = driver_.allocate(size, &data);
   }
-  if (result.code == Code::OutOfMemory) refused(driver_.error_text(result.number));
+  if (result.code == Code::OutOfMemory) refuse(bytes, driver_.error_text(result.number));
   check(driver_, result, "allocating memory");
   addresses_.emplace(static_cast<std::byte*>(data), &blocks_.emplace(data, Block{size}).first->second);
   ++statistics_.driver_calls;
@@ -226,21 +239,29 @@ void Pool::number_blocks(const Mark& mark) {
   for (auto& [data, block] : blocks_) block.order.number(mark);
 }
 
-void Pool::trim() {
+void Pool::refuse_recording(std::string_view operation) const {
   if (recording() != nullptr)
-    fail(ErrorKind::Unsupported, "trim",
-         "a graph cannot record that memory goes back to the driver; trim after capturing");
+    fail(ErrorKind::Unsupported, operation,
+         "a graph cannot record that memory goes back to the driver; call this after capturing");
+}
+
+void Pool::trim() {
+  refuse_recording("trim_memory");
   const std::scoped_lock lock(mutex_);
   use_device(driver_, device_);
   release_kept();
 }
 
 void Pool::set_limit(size_t bytes) {
+  refuse_recording("set_memory_limit");
   const std::scoped_lock lock(mutex_);
-  limit_ = bytes;
+  statistics_.limit_bytes = bytes;
+  if (!over_limit(statistics_.used_bytes + statistics_.kept_bytes, 0)) return;
+  use_device(driver_, device_);
+  release_kept();
 }
 
-Pool::Statistics Pool::statistics() const {
+MemoryStatistics Pool::statistics() const {
   const std::scoped_lock lock(mutex_);
   return statistics_;
 }
