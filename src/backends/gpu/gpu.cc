@@ -5,6 +5,7 @@
 #include <array>
 #include <cstring>
 
+#include "backends/gpu/coverage.h"
 #include "backends/gpu/rtc/compile.h"
 #include "backends/gpu/trace.h"
 #include "core/fail.h"
@@ -83,14 +84,8 @@ void Gpu::choose_target() {
     compiled_here_ = true;
     target = 0;
   }
-  if (!target.has_value()) {
-    std::string have;
-    for (const std::string& name : bundle.targets()) have += (have.empty() ? "" : ", ") + name;
-    fail(ErrorKind::Unsupported, "device", device_, " is a ", properties_.arch,
-         ", and this build has kernels for ", have.empty() ? "no GPU" : have,
-         "; build with -DBW_GPU_TARGETS=all, or install clang++-19 and lld-19, which compile them when they "
-         "are first used");
-  }
+  if (!target.has_value())
+    fail(ErrorKind::Unsupported, "device", device_, " is a ", why_uncovered(properties_.arch));
   // Finished code that the driver refuses gives way to PTX, which it compiles. A module tells, before anybody
   // asks whose kernels there are; the last resort is left to the first kernel.
   for (int skip = 0;; ++skip) {
