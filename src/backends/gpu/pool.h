@@ -84,13 +84,14 @@ class Pool {
   friend class GraphMemory;
   enum class State : uint8_t { Used, Given, Kept };  // given back, but a graph holds it
   struct Block {
+    void* data;
     size_t bytes;
     State state = State::Used;
     uint32_t graphs = 0;  // that hold it
     uint32_t home = 0;    // the stream that took it
     BlockOrder order{};
   };
-  using KeptBlocks = std::unordered_map<size_t, std::vector<void*>>;  // by size
+  using KeptBlocks = std::vector<std::vector<Block*>>;  // by class of size
   void release_kept();
   /// Whether `held` bytes and as many `more` are over the limit.
   bool over_limit(size_t held, size_t more) const;
@@ -100,11 +101,11 @@ class Pool {
   void release(GraphMemory& graph);
   GraphMemory* recording() const;
   void* take_again(GraphMemory& graph, size_t size);
-  void* take_kept(size_t size, const DeviceStream& stream);
-  void keep(void* data, Block& block);
-  void* ask_driver(size_t bytes, size_t size);
-  void hold(void* data, Block& block, GraphMemory& graph);
-  /// Calls visit(address, block) for each block in use in which an argument may point.
+  Block* take_kept(size_t size, const DeviceStream& stream);
+  void keep(Block& block);
+  Block& ask_driver(size_t bytes, size_t size);
+  void hold(Block& block, GraphMemory& graph);
+  /// Calls visit(block) for each block in use in which an argument may point.
   template <class Visit>
   void each_block(std::span<const std::byte> arguments, const Visit& visit) const;
   template <class Visit>
