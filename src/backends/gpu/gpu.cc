@@ -33,6 +33,12 @@ int ordinal_of(const Device& device, const Driver& driver) {
   fail(ErrorKind::Device, "device", device, ": the software GPU has ", archs);
 }
 
+// Whether both are one device of a GPU's kind; the software GPU's alone have names.
+bool is_same(const Device& a, const Device& b) {
+  return a.kind() == b.kind() && a.ordinal() == b.ordinal() &&
+         (a.kind() != DeviceKind::Emu || a.arch() == b.arch());
+}
+
 }  // namespace
 
 Gpu& Gpu::of(const Device& device) {
@@ -42,7 +48,7 @@ Gpu& Gpu::of(const Device& device) {
   for (const auto& slot : opened) {
     Gpu* gpu = slot.load(std::memory_order_acquire);
     if (gpu == nullptr) break;
-    if (gpu->device_ == device) return *gpu;
+    if (is_same(gpu->device_, device)) return *gpu;
   }
   const std::scoped_lock lock(mutex);
   size_t number = 0;
