@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // `beeswax bench model`: prefill and decode speed of a model file, or of random weights in the shape of a
-// known model, beside the floor that this machine sets: the weights' bytes over the bandwidth of reading, or
-// their products over the peak of the dot instructions, both measured between the runs.
+// known model, on any device, beside the floor that the device sets. On the CPU that is the weights' bytes
+// over the bandwidth of reading, or their products over the peak of the dot instructions; on a GPU, where
+// only copying is measured, the weights' bytes over the bandwidth of that. Measured between the runs.
 #include <algorithm>
 #include <chrono>
 #include <cmath>
@@ -14,6 +15,7 @@
 
 #include "beeswax/error.h"
 #include "beeswax/system.h"
+#include "beeswax/tensor.h"
 #include "bench/ceilings.h"
 #include "bench/median.h"
 #include "cli/commands.h"
@@ -22,6 +24,7 @@
 #include "core/os/cpu.h"
 #include "core/os/memory.h"
 #include "generate/throughput.h"
+#include "models/box.h"
 #include "models/hf_folder.h"
 #include "models/model_sizes.h"
 #include "models/pass_cost.h"
@@ -81,40 +84,54 @@ std::string type_of(const io::GgufFile& file) {
   return most == bytes.end() ? "" : std::string(most->first);
 }
 
-// Dense weights are widened to f32 when they are loaded.
-void check_memory(const io::GgufFile& file, const std::string& name) {
-  uint64_t needed = 0;
-  for (const io::GgufTensor& tensor : file.tensors())
-    needed += tensor.type->quant ? tensor.bytes.size() : 4 * static_cast<uint64_t>(tensor.shape.elem_count());
-  if (needed > os::physical_memory_bytes())
-    fail(ErrorKind::TooLarge, "bench", name, " takes ", size_text(needed), ", and this machine has ",
-         size_text(os::physical_memory_bytes()), "; take a smaller --arch or --type");
+DeviceInfo info_of(const Device& device) {
+  std::vector<DeviceInfo> all = list_devices();
+  const auto found = std::ranges::find(all, device.to_string(), &DeviceInfo::device);
+  if (found == all.end() || !found->usable) {
+    static_cast<void>(Tensor::zeros({1}, DType::F32, device));  // says what is amiss
+    fail(ErrorKind::Device, "bench", device, " is not in the list of devices");
+  }
+  return std::move(*found);
 }
 
-Subject load(const BenchOptions& options) {
+// Blocks, f16 and bf16 stay as they are, but for vectors; everything else is f32 once it is loaded.
+void check_memory(const io::GgufFile& file, const std::string& name, const DeviceInfo& device) {
+  uint64_t needed = 0;
+  for (const io::GgufTensor& tensor : file.tensors()) {
+    const bool narrow = tensor.type->dtype == DType::F16 || tensor.type->dtype == DType::BF16;
+    const bool stays = tensor.type->quant.has_value() || (narrow && tensor.shape.rank() > 1);
+    needed += stays ? tensor.bytes.size() : 4 * static_cast<uint64_t>(tensor.shape.elem_count());
+  }
+  if (needed > device.memory_bytes)
+    fail(ErrorKind::TooLarge, "bench", name, " takes ", size_text(needed), ", and ", device.device, " has ",
+         size_text(device.memory_bytes), "; take a smaller --arch or --type");
+}
+
+Subject load(const BenchOptions& options, const Device& device, const DeviceInfo& info) {
   const int64_t context = std::max(*std::ranges::max_element(options.prompts),
                                    std::max<int64_t>(1, *std::ranges::max_element(options.tokens)));
   const auto start = std::chrono::steady_clock::now();
   Subject out;
   if (options.arch.empty()) {
-    out.file = models::open_model(options.model);
+    out.file = options.model.empty() ? models::open_box() : models::open_model(options.model);
     out.name = out.file->get_string("general.name", out.file->get_string("general.architecture"));
     out.type = type_of(*out.file);
-    check_memory(*out.file, options.model);
-    out.model = models::load_model(*out.file, context);
+    check_memory(*out.file, options.model.empty() ? "the model in the box" : options.model, info);
+    out.model = models::load_model(*out.file, context, device);
   } else {
     const models::Mixture& mixture = models::parse_mixture(options.type);
     const models::ModelSizes& sizes = models::find_sizes(options.arch);
     out.name = sizes.name;
     out.type = mixture.name;
     out.described = std::make_unique<models::DescribedFile>(models::describe_model(sizes, mixture), out.name);
-    check_memory(out.contents(), join_text(out.name, " ", out.type));
-    out.model = models::load_model(models::RandomWeights(out.contents()), context);
+    check_memory(out.contents(), join_text(out.name, " ", out.type), info);
+    out.model = models::load_model(models::RandomWeights(out.contents(), device), context);
   }
   for (const io::GgufTensor& tensor : out.contents().tensors()) {
     out.bytes += tensor.bytes.size();
     out.parameters += tensor.shape.elem_count();
   }
+  device.synchronize();
   out.load_seconds = seconds_since(start);
   return out;
 }
@@ -126,58 +143,99 @@ int64_t array_bytes() {
                   static_cast<int64_t>(os::physical_memory_bytes() / 32) / 4096 * 4096);
 }
 
-/// The machine's rates, measured again before and after every run.
+/// What a test cannot do without.
+struct Work {
+  double bytes = 0, quantized = 0, dense = 0;
+};
+
+Work work_of(const io::GgufFile& file, const Test& test) {
+  Work out;
+  const auto add = [&](int64_t passes, int64_t tokens) {
+    const models::PassCost cost = models::pass_cost(file, tokens);
+    const auto times = static_cast<double>(passes);
+    out.bytes += times * cost.bytes;
+    out.quantized += times * cost.quantized_macs;
+    out.dense += times * cost.dense_macs;
+  };
+  add(test.tokens / test.batch, test.batch);
+  if (test.tokens % test.batch != 0) add(1, test.tokens % test.batch);
+  return out;
+}
+
+/// The device's rates, measured again whenever they are asked for.
 class Floor {
  public:
-  Floor(bench::Ceilings* ceilings, const io::GgufFile& file, const Test& test) : ceilings_(*ceilings) {
-    const auto add = [&](int64_t passes, int64_t tokens) {
-      const models::PassCost cost = models::pass_cost(file, tokens);
-      const auto times = static_cast<double>(passes);
-      bytes_ += times * cost.bytes;
-      quantized_ += times * cost.quantized_macs;
-      dense_ += times * cost.dense_macs;
-    };
-    add(test.tokens / test.batch, test.batch);
-    if (test.tokens % test.batch != 0) add(1, test.tokens % test.batch);
-    for (const bench::Ceiling ceiling : used()) ceilings_.prepare(ceiling);
-  }
+  virtual ~Floor() = default;
+  /// Seconds that the work takes at the device's present rates.
+  virtual double seconds(const Work& work) = 0;
+};
 
-  /// Seconds that the test's work takes at the machine's present rates.
-  double seconds() {
+class CpuFloor final : public Floor {
+ public:
+  double seconds(const Work& work) override {
     std::vector<double> reads;
-    for (int i = 0; i < 3; ++i) reads.push_back(ceilings_.sample(bench::Ceiling::Read, 0));
-    const double reading = bytes_ / bench::median(reads);
+    for (int i = 0; i < 3; ++i) reads.push_back(rate(bench::Ceiling::Read, 0));
+    const double reading = work.bytes / bench::median(reads);
     double computing = 0;
     constexpr double kSampleSeconds = 0.05;
-    if (quantized_ > 0)
-      computing += 2 * quantized_ / ceilings_.sample(bench::Ceiling::Int8Dot, kSampleSeconds);
-    if (dense_ > 0) computing += 2 * dense_ / ceilings_.sample(bench::Ceiling::FmaF32, kSampleSeconds);
+    if (work.quantized > 0) computing += 2 * work.quantized / rate(bench::Ceiling::Int8Dot, kSampleSeconds);
+    if (work.dense > 0) computing += 2 * work.dense / rate(bench::Ceiling::FmaF32, kSampleSeconds);
     return std::max(reading, computing);
   }
 
  private:
-  std::vector<bench::Ceiling> used() const {
-    std::vector<bench::Ceiling> out = {bench::Ceiling::Read};
-    if (quantized_ > 0) out.push_back(bench::Ceiling::Int8Dot);
-    if (dense_ > 0) out.push_back(bench::Ceiling::FmaF32);
-    return out;
+  double rate(bench::Ceiling ceiling, double seconds) {
+    ceilings_.prepare(ceiling);
+    return ceilings_.sample(ceiling, seconds);
   }
-  bench::Ceilings& ceilings_;
-  double bytes_ = 0, quantized_ = 0, dense_ = 0;
+  bench::Ceilings ceilings_{array_bytes()};
 };
 
-Result measure(const Subject& subject, const Test& test, int repeat, bench::Ceilings* ceilings) {
-  Floor floor(ceilings, subject.contents(), test);
+class GpuFloor final : public Floor {
+ public:
+  // The software GPU copies a megabyte in the time that a card takes for gigabytes.
+  GpuFloor(const Device& device, size_t memory_bytes)
+      : device_(device),
+        source_(Tensor::zeros({device.kind() == DeviceKind::Emu
+                                   ? int64_t{1} << 20
+                                   : std::min(int64_t{256} << 20, static_cast<int64_t>(memory_bytes / 64))},
+                              DType::U8, device)) {
+    static_cast<void>(seconds({}));  // loads the kernel, asks for memory
+  }
+  double seconds(const Work& work) override {
+    constexpr int kCopies = 10;
+    std::vector<double> rates;
+    for (int i = 0; i < 3; ++i) {
+      device_.synchronize();
+      const auto start = std::chrono::steady_clock::now();
+      for (int copy = 0; copy < kCopies; ++copy) static_cast<void>(source_.copy());
+      device_.synchronize();
+      rates.push_back(2.0 * kCopies * static_cast<double>(source_.elem_count()) / seconds_since(start));
+    }
+    return work.bytes / bench::median(rates);
+  }
+
+ private:
+  Device device_;
+  Tensor source_;
+};
+
+Result measure(const Subject& subject, const Test& test, int repeat, Floor& floor) {
+  const Work work = work_of(subject.contents(), test);
   Result out;
   out.test = test;
-  static_cast<void>(generate::time_prefill(*subject.model, std::min(test.tokens, test.batch), test.batch));
+  // A GPU loads kernels and asks its driver for memory where they are first needed: by other lengths of the
+  // past, too.
+  const int64_t first = subject.model->device().is_cpu() ? std::min(test.tokens, test.batch) : test.tokens;
+  static_cast<void>(generate::time_prefill(*subject.model, first, test.batch));
+  static_cast<void>(floor.seconds(work));  // chooses how to measure
   std::vector<double> floors, shares, rates;
-  double before = floor.seconds();
+  double before = floor.seconds(work);
   const Progress progress(repeat);
   for (int i = 0; i < repeat; ++i) {
     progress.show(i, test.name);
     out.seconds.push_back(generate::time_prefill(*subject.model, test.tokens, test.batch));
-    const double after = floor.seconds();
+    const double after = floor.seconds(work);
     floors.push_back((before + after) / 2);
     shares.push_back(floors.back() / out.seconds.back());
     rates.push_back(static_cast<double>(test.tokens) / out.seconds.back());
@@ -199,53 +257,59 @@ std::string count_text(int64_t count) {
   return text;
 }
 
+// "CPU", "cuda:0"
+std::string backend_of(const Subject& subject) {
+  const Device& device = subject.model->device();
+  return device.is_cpu() ? "CPU" : device.to_string();
+}
+
 void print_row(const Subject& subject, const Result& result, bool heading) {
   if (heading)
     std::printf(
-        "| %-28s | %10s | %10s | %-7s | %7s | %8s | %19s | %10s | %8s |\n"
-        "| :--------------------------- | ---------: | ---------: | :------ | ------: | -------: | "
+        "| %-28s | %10s | %10s | %-11s | %7s | %8s | %19s | %10s | %8s |\n"
+        "| :--------------------------- | ---------: | ---------: | :---------- | ------: | -------: | "
         "------------------: | ---------: | -------: |\n",
         "model", "size", "params", "backend", "threads", "test", "t/s", "floor t/s", "of floor");
   char rate[48];
   std::snprintf(rate, sizeof(rate), "%.2f \xC2\xB1 %.2f", result.mean, result.deviation);
   // The sign takes two bytes and one column.
-  std::printf("| %-28s | %10s | %10s | %-7s | %7d | %8s | %20s | %10.2f | %7.1f%% |\n",
+  std::printf("| %-28s | %10s | %10s | %-11s | %7s | %8s | %20s | %10.2f | %7.1f%% |\n",
               join_text(subject.name, " ", subject.type).c_str(), size_text(subject.bytes).c_str(),
-              count_text(subject.parameters).c_str(), "CPU", num_threads(), result.test.name.c_str(), rate,
-              result.floor, 100 * result.share);
+              count_text(subject.parameters).c_str(), backend_of(subject).c_str(),
+              subject.model->device().is_cpu() ? std::to_string(num_threads()).c_str() : "-",
+              result.test.name.c_str(), rate, result.floor, 100 * result.share);
   std::fflush(stdout);
 }
 
-nlohmann::json json_of(const Subject& subject, const Result& result) {
-  const DeviceInfo device = list_devices().front();
-  return {{"model", subject.name},
-          {"type", subject.type},
-          {"random_weights", subject.described != nullptr},
-          {"size_bytes", subject.bytes},
-          {"parameters", subject.parameters},
-          {"load_seconds", subject.load_seconds},
-          {"backend", "CPU"},
-          {"device", device.name},
-          {"detail", device.detail},
-          {"threads", num_threads()},
-          {"test", result.test.name},
-          {"tokens", result.test.tokens},
-          {"batch", result.test.batch},
-          {"seconds", result.seconds},
-          {"tokens_per_second", result.mean},
-          {"tokens_per_second_deviation", result.deviation},
-          {"floor_tokens_per_second", result.floor},
-          {"share_of_floor", result.share}};
+nlohmann::json json_of(const Subject& subject, const Result& result, const DeviceInfo& device) {
+  nlohmann::json out = {
+      {"model", subject.name},
+      {"type", subject.type},
+      {"random_weights", subject.described != nullptr},
+      {"size_bytes", subject.bytes},
+      {"parameters", subject.parameters},
+      {"load_seconds", subject.load_seconds},
+      {"backend", backend_of(subject)},
+      {"device", device.name},
+      {"detail", device.detail},
+      {"test", result.test.name},
+      {"tokens", result.test.tokens},
+      {"batch", result.test.batch},
+      {"seconds", result.seconds},
+      {"tokens_per_second", result.mean},
+      {"tokens_per_second_deviation", result.deviation},
+      {"floor_tokens_per_second", result.floor},
+      {"share_of_floor", result.share},
+      {"floor_is", subject.model->device().is_cpu() ? "weights at the bandwidth of reading, or products"
+                                                    : "weights at the bandwidth of copying"}};
+  if (subject.model->device().is_cpu()) out["threads"] = num_threads();
+  return out;
 }
 
 void bench_model(const BenchOptions& options) {
-  if (options.model.empty() == options.arch.empty())
+  if (!options.model.empty() && !options.arch.empty())
     fail(ErrorKind::InvalidArgument, "bench",
          "give either a model file, or --arch with the name of a known model for random weights");
-  if (!Device::parse(options.device).is_cpu())
-    fail(ErrorKind::Unsupported, "bench",
-         "the floor is the CPU's: this version measures models on the device cpu only, not ", options.device,
-         "; `beeswax run --device` prints the times of other devices");
   if (options.threads > 0) set_num_threads(options.threads);
   std::vector<Test> tests;
   for (const int64_t count : options.prompts)
@@ -254,12 +318,19 @@ void bench_model(const BenchOptions& options) {
     if (count > 0) tests.push_back({"tg" + std::to_string(count), count, 1});
   if (tests.empty()) fail(ErrorKind::InvalidArgument, "bench", "-p 0 -n 0 leaves nothing to measure");
 
-  const Subject subject = load(options);
-  bench::Ceilings ceilings(array_bytes());
+  const Device device = Device::parse(options.device);
+  const DeviceInfo info = info_of(device);
+  const Subject subject = load(options, device, info);
+  std::unique_ptr<Floor> floor;
+  if (device.is_cpu()) {
+    floor = std::make_unique<CpuFloor>();
+  } else {
+    floor = std::make_unique<GpuFloor>(device, info.memory_bytes);
+  }
   nlohmann::json all = nlohmann::json::array();
   for (size_t i = 0; i < tests.size(); ++i) {
-    const Result result = measure(subject, tests[i], options.repeat, &ceilings);
-    options.json ? all.push_back(json_of(subject, result)) : print_row(subject, result, i == 0);
+    const Result result = measure(subject, tests[i], options.repeat, *floor);
+    options.json ? all.push_back(json_of(subject, result, info)) : print_row(subject, result, i == 0);
   }
   if (options.json) std::printf("%s\n", all.dump(2).c_str());
 }
@@ -271,11 +342,13 @@ std::string footer() {
   return join_text(
       "\nKnown to --arch: ", known,
       ".\nppN is a prompt of N tokens, tgN the generation of N tokens one by one, both from an empty context."
-      "\nThe floor is what the weights cost on this machine: their bytes at the bandwidth of reading, or "
-      "their"
-      "\nproducts at the peak of its dot instructions, whichever takes longer, measured between the runs.\n"
+      "\nThe floor is what the weights cost on the device: their bytes at the bandwidth of reading, or their"
+      "\nproducts at the peak of the CPU's dot instructions, whichever takes longer; on GPUs their bytes at "
+      "the"
+      "\nbandwidth of copying. Both are measured between the runs.\n"
       "\nExamples:\n"
-      "  beeswax bench model model.gguf\n"
+      "  beeswax bench model\n"
+      "  beeswax bench model model.gguf --device cuda:0\n"
       "  beeswax bench model --arch llama-8b --type q4_k_m\n"
       "  beeswax bench model --arch llama-1b --type q8_0 -p 128,512 -n 32 --repeat 3 --json\n");
 }
@@ -291,7 +364,8 @@ void add_bench(CLI::App& app) {
   add_bench_ops(*command);
   CLI::App* model = command->add_subcommand("model", "Measure the prefill and decode speed of a model");
   const auto o = std::make_shared<BenchOptions>();
-  model->add_option("model", o->model, "A GGUF file or a Hugging Face folder");
+  model->add_option("model", o->model,
+                    "A GGUF file or a Hugging Face folder (default: the small model in the box)");
   model->add_option("--arch", o->arch, "Random weights in the shape of this model instead of a file");
   model->add_option("--type", o->type, "Type of the random weights: q4_0, q4_k_m, q8_0, f16, ...")
       ->capture_default_str();
@@ -309,7 +383,8 @@ void add_bench(CLI::App& app) {
   model->add_option("--repeat", o->repeat, "Runs of each test")
       ->check(CLI::Range(1, 1000))
       ->capture_default_str();
-  model->add_option("--device", o->device, "Where to run")->capture_default_str();
+  model->add_option("--device", o->device, "Where to run: cpu, cuda:0, rocm:0, emu:gfx1100, ...")
+      ->capture_default_str();
   model->add_option("--threads", o->threads, "CPU threads (default: physical cores)")
       ->check(CLI::Range(1, 1024));
   model->add_flag("--json", o->json, "Print one JSON array, an object for each test");

@@ -29,12 +29,12 @@ void print_json() {
 
 void print_table() {
   for (const DeviceInfo& info : list_devices()) {
-    if (!info.usable) {
-      std::printf("%-6s not usable: %s\n", info.device.c_str(), info.reason.c_str());
-      continue;
-    }
-    std::printf("%-6s %s\n       %s, %.1f GiB of memory\n", info.device.c_str(), info.name.c_str(),
-                info.detail.c_str(), static_cast<double>(info.memory_bytes) / (1 << 30));
+    // A device that cannot be used is still told of: what it is says what would help.
+    if (!info.name.empty())
+      std::printf("%-6s %s\n       %s, %.1f GiB of memory\n", info.device.c_str(), info.name.c_str(),
+                  info.detail.c_str(), static_cast<double>(info.memory_bytes) / (1 << 30));
+    if (!info.usable)
+      std::printf("%-6s not usable: %s\n", info.name.empty() ? info.device.c_str() : "", info.reason.c_str());
     if (const std::string libraries = libraries_of(info); !libraries.empty())
       std::printf("       libraries: %s\n", libraries.c_str());
   }

@@ -12,7 +12,9 @@
 #include "beeswax/error.h"
 #include "beeswax/system.h"
 #include "bench/gpu/cases.h"
+#include "bench/gpu/tools.h"
 #include "bench/median.h"
+#include "core/fail.h"
 
 namespace beeswax::bench {
 namespace {
@@ -136,12 +138,22 @@ int main(int argc, char** argv) {
                "Time matrix products by our kernels and by the vendor's library in turn");
   app.add_flag("--compare-dnn", compare_dnn,
                "Time convolutions by our kernels and by the vendor's library in turn");
+  bool host_cost = false, modules = false;
+  app.add_flag("--host-cost", host_cost,
+               "Time what a whole call on 1 KiB costs the host, and the driver's bare launch in turn");
+  app.add_flag("--modules", modules,
+               "Load each kernel module once: time of its first use, and the sizes of all targets");
   app.footer(
       "\nExamples:\n  bw_gpu_bench\n  bw_gpu_bench --device rocm:0 --filter softmax --json out.json\n");
   CLI11_PARSE(app, argc, argv);
   try {
     if (compare_blas) return beeswax::bench::run_comparison(device, "matmul ", filter, json);
     if (compare_dnn) return beeswax::bench::run_comparison(device, "conv ", filter, json);
+    const beeswax::Device parsed = beeswax::Device::parse(device);
+    if (parsed.is_cpu() && (host_cost || modules))
+      beeswax::fail(beeswax::ErrorKind::Unsupported, "bench", "the CPU launches no kernels; give a GPU");
+    if (host_cost) return beeswax::bench::run_host_cost(parsed, json);
+    if (modules) return beeswax::bench::run_modules(parsed, json);
     return beeswax::bench::run(device, filter, json);
   } catch (const beeswax::Error& error) {
     std::fprintf(stderr, "bw_gpu_bench: %s\n", error.what());

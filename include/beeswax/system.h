@@ -14,8 +14,8 @@ namespace beeswax {
 struct DeviceInfo {
   std::string device;  ///< as Device::parse takes it: "cpu"
   std::string name;    ///< the maker's name of it
-  std::string detail;  ///< instruction-set level and threads of the CPU
-  size_t memory_bytes = 0;
+  std::string detail;  ///< instruction-set level and threads of the CPU; chip, driver and kernels of a GPU
+  size_t memory_bytes = 0;  ///< 0 where no device is there
   bool usable = false;
   std::string reason;  ///< why not, where it is not
 };
@@ -25,6 +25,27 @@ BW_API std::vector<DeviceInfo> list_devices();
 /// The vendors' libraries that a GPU's driver has beside it, none of which is needed: "cuBLASLt 13.1.0, cuDNN
 /// 9.19.0", or which are not there. Opens them. Empty for the CPU.
 BW_API std::string list_libraries(const Device& device);
+
+/// Memory of a GPU that this process took from its driver for tensors, graphs and intermediate results. It
+/// comes in blocks, whose sizes are up to an eighth (at least 512 bytes) more than was asked for; freed ones
+/// are kept for use.
+struct MemoryStatistics {
+  size_t used_bytes = 0;    ///< in blocks that tensors or graphs hold
+  size_t kept_bytes = 0;    ///< in blocks that wait for use
+  size_t peak_bytes = 0;    ///< the most that was used at a time
+  size_t limit_bytes = 0;   ///< as set_memory_limit() was told; 0: none
+  size_t driver_calls = 0;  ///< blocks that the driver gave so far
+};
+/// These three throw Unsupported for the CPU, whose memory is the system's, and what Tensor::zeros throws
+/// where a device does not open. Thread-safe.
+BW_API MemoryStatistics memory_statistics(const Device& device);
+/// The most bytes that used and kept blocks of the device may have together; 0, as at the start: what the
+/// device has. Kept blocks over it go back to the driver, now and whenever a new one is needed; where that
+/// is not enough, what asks for memory throws OutOfMemory. What is in use already stays.
+BW_API void set_memory_limit(const Device& device, size_t bytes);
+/// Gives kept blocks back to the driver, which waits for the work that uses them. Throws Unsupported while
+/// the thread captures a graph on the device, as set_memory_limit() does.
+BW_API void trim_memory(const Device& device);
 
 /// Threads that operations on the CPU use, the caller's included.
 BW_API int num_threads();

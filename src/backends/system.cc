@@ -2,6 +2,7 @@
 #include "beeswax/system.h"
 
 #include "backends/cpu/isa.h"
+#include "backends/gpu/gpu.h"
 #include "backends/gpu/report.h"
 #include "core/fail.h"
 #include "core/os/cpu.h"
@@ -24,6 +25,12 @@ DeviceInfo cpu_info() {
   return info;
 }
 
+gpu::Pool& pool_of(const Device& device, std::string_view what) {
+  if (device.is_cpu())
+    fail(ErrorKind::Unsupported, what, "the memory of the device cpu is the system's; give a GPU");
+  return gpu::Gpu::of(device).pool();
+}
+
 }  // namespace
 
 std::vector<DeviceInfo> list_devices() {
@@ -40,6 +47,16 @@ std::vector<DeviceInfo> list_devices() {
 std::string list_libraries(const Device& device) {
   return device.is_cpu() ? "" : gpu::report_libraries(device.kind());
 }
+
+MemoryStatistics memory_statistics(const Device& device) {
+  return pool_of(device, "memory_statistics").statistics();
+}
+
+void set_memory_limit(const Device& device, size_t bytes) {
+  pool_of(device, "set_memory_limit").set_limit(bytes);
+}
+
+void trim_memory(const Device& device) { pool_of(device, "trim_memory").trim(); }
 
 int num_threads() { return ThreadPool::global().threads(); }
 

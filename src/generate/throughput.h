@@ -8,7 +8,8 @@
 
 namespace beeswax::generate {
 
-/// Runs `tokens` ids behind an empty past, `batch` at a time. Seconds.
+/// Runs `tokens` ids behind an empty past, `batch` at a time, and reads the logits after each batch, which
+/// waits for the model's device. Seconds.
 BW_API double time_prefill(const models::Model& model, int64_t tokens, int64_t batch = 512);
 
 /// Runs `tokens` ids behind an empty past, one by one, and reads the logits of each. Seconds.

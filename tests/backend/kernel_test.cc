@@ -5,8 +5,10 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cmath>
 #include <cstdlib>
+#include <cstring>
 #include <numeric>
 #include <thread>
 
@@ -121,6 +123,116 @@ TEST_P(Kernels, ShareMemoryAndAtomics) {
   const std::vector<float> values = x.to_vec<float>();
   EXPECT_EQ(total.to_vec<float>()[0], std::accumulate(values.begin(), values.end(), 0.0f));
   EXPECT_EQ(most.to_vec<int32_t>()[0], 640);
+}
+
+// Each atomic of the dialect on words of 32 and 64 bits, by 512 threads whose numbers need all of the bits.
+template <class T>
+void expect_atomics(const Kernel& kernel, const Device& device, const Kernel& ticket) {
+  constexpr int kThreads = 512;
+  const auto number = [](int64_t i) {
+    return static_cast<T>(static_cast<uint64_t>(i - 200) * uint64_t{0x1000000030000001});
+  };
+  std::vector<T> values(kThreads);
+  T sum = 0;
+  for (int i = 0; i < kThreads; ++i) {
+    values[static_cast<size_t>(i)] = number(i);
+    sum = static_cast<T>(static_cast<uint64_t>(sum) + static_cast<uint64_t>(number(i)));
+  }
+  const auto bytes_of = [&](const std::vector<T>& from) {
+    std::vector<uint8_t> raw(from.size() * sizeof(T));
+    std::memcpy(raw.data(), from.data(), raw.size());
+    return Tensor::from_vec(raw, {static_cast<int64_t>(raw.size())}, device);
+  };
+  const auto values_of = [](const Tensor& from) {
+    const std::vector<uint8_t> raw = from.to_vec<uint8_t>();
+    std::vector<T> out(raw.size() / sizeof(T));
+    std::memcpy(out.data(), raw.data(), raw.size());
+    return out;
+  };
+  struct Args {
+    const void* x;
+    void *cells, *seen;
+  };
+  const Tensor x = bytes_of(values), seen = bytes_of(std::vector<T>(kThreads, 0));
+  // The sum, the least, the largest, what was exchanged last, and what the first to come found free.
+  const Tensor cells = bytes_of({0, values[300], values[300], values[77], 0});
+  kernel.launch({.grid = {2}, .block = {256}},
+                Args{device_address(x), device_address(output(cells)), device_address(output(seen))});
+  const std::vector<T> got = values_of(cells);
+  EXPECT_EQ(got[0], sum);
+  EXPECT_EQ(got[1], *std::ranges::min_element(values));
+  EXPECT_EQ(got[2], *std::ranges::max_element(values));
+  // Everything that was put there came out again, once, but for what stayed.
+  std::vector<T> out = values_of(seen), in = values;
+  out.push_back(got[3]);
+  in.push_back(values[77]);
+  std::ranges::sort(out);
+  std::ranges::sort(in);
+  EXPECT_EQ(out, in);
+  EXPECT_TRUE(std::ranges::count(values, got[4]) == 1 && got[4] != 0) << got[4];
+  // A loop over the exchange where a value stands counts every thread.
+  const Tensor counts = bytes_of({1});
+  ticket.launch({.grid = {2}, .block = {256}}, Args{nullptr, device_address(output(counts)), nullptr});
+  EXPECT_EQ(values_of(counts)[0], static_cast<T>(1 + 3 * kThreads));
+}
+
+TEST_P(Kernels, HaveAtomicsOfEveryWidth) {
+  constexpr const char* kSource = R"(
+    #include "kernels/atomics.h"
+    using T = TYPE;
+    struct Args { const T* x; T* cells; T* seen; };
+    BW_KERNEL(256) atomics(Args args) {
+      using namespace beeswax::gpu;
+      const uint32_t i = block() * 256 + thread();
+      const T value = args.x[i];
+      atomic_add(args.cells, value);
+      atomic_min(args.cells + 1, value);
+      atomic_max(args.cells + 2, value);
+      args.seen[i] = atomic_exchange(args.cells + 3, value);
+      atomic_swap_if(args.cells + 4, T(0), value);
+    }
+    BW_KERNEL(256) ticket(Args args) {
+      using namespace beeswax::gpu;
+      T found = *args.cells;
+      for (;;) {
+        const T stood = atomic_swap_if(args.cells, found, T(found + 3));
+        if (stood == found) break;
+        found = stood;
+      }
+    })";
+  const auto check = [&](const char* type, auto number) {
+    SCOPED_TRACE(type);
+    options_.defines = {std::string("TYPE=") + type};
+    expect_atomics<decltype(number)>(compile(kSource, "atomics"), device_, compile(kSource, "ticket"));
+  };
+  check("int32_t", int32_t{});
+  check("uint32_t", uint32_t{});
+  check("int64_t", int64_t{});
+  check("uint64_t", uint64_t{});
+}
+
+// And by the names of CUDA and HIP.
+TEST_P(Kernels, HaveAtomicsByTheirOtherNames) {
+  const Kernel kernel = compile(R"(
+    __global__ void atomics(const float* x, float* last, unsigned long long* cells, int* most) {
+      const int i = blockIdx.x * blockDim.x + threadIdx.x;
+      x += i;
+      atomicExch(last, *x);
+      atomicAdd(cells, 1ull << 33);
+      atomicMin(cells + 1, (1ull << 40) - i);
+      atomicMax(cells + 2, (1ull << 40) + i);
+      atomicCAS(cells + 3, 0ull, 1ull << 50);
+      atomicCAS(most, 0, -5);
+    })",
+                                "atomics");
+  const Tensor x = numbers(256, device_), last = Tensor::zeros({1}, DType::F32, device_);
+  const Tensor cells = Tensor::from_vec<int64_t>({0, INT64_MAX, 0, 0}, {4}, device_);
+  const Tensor most = Tensor::zeros({1}, DType::I32, device_);
+  kernel.launch({.grid = {2}, .block = {128}}, x, output(last), output(cells), output(most));
+  EXPECT_EQ(cells.to_vec<int64_t>(), (std::vector<int64_t>{int64_t{256} << 33, (int64_t{1} << 40) - 255,
+                                                           (int64_t{1} << 40) + 255, int64_t{1} << 50}));
+  EXPECT_EQ(most.to_vec<int32_t>()[0], -5);
+  EXPECT_EQ(std::ranges::count(x.to_vec<float>(), last.to_vec<float>()[0]), 1);
 }
 
 // The mathematics of float: within a few last places of the long double functions, whoever compiles.

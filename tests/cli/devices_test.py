@@ -11,10 +11,10 @@ BEESWAX = sys.argv.pop(1)
 EMULATED = os.path.join(os.path.dirname(os.path.dirname(os.path.abspath(BEESWAX))), "lib-hip")
 
 
-def devices(**more):
+def devices(kind="rocm", **more):
     done = subprocess.run([BEESWAX, "devices", "--json"], capture_output=True, text=True, check=True,
                           env={**os.environ, **more})
-    return [device for device in json.loads(done.stdout) if device["device"].startswith("rocm")]
+    return [device for device in json.loads(done.stdout) if device["device"].startswith(kind)]
 
 
 class Devices(unittest.TestCase):
@@ -42,6 +42,21 @@ class Devices(unittest.TestCase):
             (none,) = devices(BEESWAX_HIP_LIBRARY=library, HIP_VISIBLE_DEVICES="-1")
             self.assertFalse(none["usable"])
             self.assertRegex(none["reason"], "no device|NoDevice")
+
+    def test_a_card_without_kernels(self):
+        library = os.path.join(os.path.dirname(EMULATED), "lib-fake", "libcuda.so")
+        if not os.path.exists(library):
+            self.skipTest("built without the tests' drivers")
+        fake = {"BEESWAX_CUDA_LIBRARY": library, "FAKE_DRIVER_ARCH": "sm_75"}
+        (said,) = devices("cuda", **fake)
+        self.assertFalse(said["usable"])
+        self.assertIn("sm_75, for which no build has kernels", said["reason"])
+        self.assertRegex(said["detail"], r"^sm_75, \d+ compute units, CUDA .*, kernels: none$")
+        self.assertGreater(said["memory_bytes"], 0)
+        shown = subprocess.run([BEESWAX, "devices"], capture_output=True, text=True, check=True,
+                               env={**os.environ, **fake}).stdout
+        for part in (said["name"], said["detail"], " GiB of memory\n", f"not usable: {said['reason']}\n"):
+            self.assertIn(part, shown)
 
     def test_the_vendors_libraries(self):
         if not os.path.isdir(EMULATED):

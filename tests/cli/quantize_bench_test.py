@@ -87,12 +87,15 @@ class Commands(unittest.TestCase):
             run("quantize", self.out, self.out + "2", "--type", "q4_0", "--allow-requantize").returncode, 0)
 
     def test_mistakes_of_bench(self):
-        self.refused(2, "give either a model file, or --arch", "bench", "model")
         self.refused(2, "give either a model file, or --arch", "bench", "model", self.source, "--arch", "llama-1b")
         self.refused(2, "known: llama-1b", "bench", "model", "--arch", "llama-2")
         self.refused(2, "known: f32", "bench", "model", "--arch", "llama-1b", "--type", "q9")
         self.refused(2, "leaves nothing to measure", "bench", "model", "--arch", "llama-1b", "-p", "0", "-n", "0")
-        self.refused(3, "this version", "bench", "model", "--arch", "llama-1b", "--device", "cuda")
+        self.refused(2, "cpu, cuda:0", "bench", "model", "--arch", "llama-1b", "--device", "gpu")
+        done = subprocess.run([BEESWAX, "bench", "model", "--arch", "llama-1b", "--device", "cuda:0"], check=False,
+                              capture_output=True, text=True, env={**os.environ, "BEESWAX_CUDA_LIBRARY": "/nowhere.so"})
+        self.assertEqual(done.returncode, run("run", "-p", "a", "--device", "cuda:99").returncode)
+        self.assertRegex(done.stderr, "cuda:0: libcuda not found.*/nowhere.so")
         self.refused(6, "absent", "bench", "model", self.source + "absent")
         self.refused(7, "in.gguf", "bench", "model", self.source)
 
@@ -127,6 +130,31 @@ class Commands(unittest.TestCase):
             self.assertAlmostEqual(test["parameters"] / 494e6, 1, places=2)  # the published size
             self.assertGreater(test["tokens_per_second"], 0)
             self.assertGreater(test["floor_tokens_per_second"], 0)
+
+    def check_box(self, device, backend):
+        done = run("bench", "model", "-p", "8,3", "-n", "2", "--repeat", "2", "--json", "--device", device)
+        self.assertEqual(done.returncode, 0, done.stderr)
+        out = json.loads(done.stdout)
+        self.assertEqual([(t["test"], len(t["seconds"])) for t in out], [("pp8", 2), ("pp3", 2), ("tg2", 2)])
+        seen = json.loads(run("devices", "--json").stdout)
+        for test in out:
+            self.assertEqual(test["backend"], backend)
+            self.assertEqual(test["device"], next(d["name"] for d in seen if d["device"] == device))
+            self.assertEqual("threads" in test, device == "cpu")
+            self.assertGreater(min(test["seconds"]), 0)
+            self.assertGreater(test["floor_tokens_per_second"], 0)
+            self.assertGreater(test["share_of_floor"], 0)
+        table = run("bench", "model", "-p", "4", "-n", "0", "--repeat", "1", "--device", device).stdout.splitlines()
+        self.assertEqual(len({len(line) for line in table}), 1)
+        self.assertEqual(table[2].split("|")[4].strip(), backend)
+
+    def test_the_box_on_the_cpu(self):
+        self.check_box("cpu", "CPU")
+
+    def test_the_box_on_a_gpu(self):
+        if "emu:gfx1100" not in [d["device"] for d in json.loads(run("devices", "--json").stdout) if d["usable"]]:
+            self.skipTest("no software AMD GPU")
+        self.check_box("emu:gfx1100", "emu:gfx1100")
 
     def test_help_has_examples(self):
         for command in (["quantize"], ["bench"], ["bench", "model"], ["devices"], ["inspect"], ["run"]):

@@ -36,6 +36,8 @@ TEST(Bundle, EveryModuleUnpacks) {
     ASSERT_GT(bundle.module_count(target), 0u);
     for (size_t module = 0; module < bundle.module_count(target); ++module) {
       const std::vector<std::byte> image = bundle.unpack(target, module);
+      EXPECT_EQ(image.size(), bundle.unpacked_bytes(target, module));
+      EXPECT_LT(bundle.packed_bytes(target, module), image.size());
       if (bundle.target_name(target).starts_with("ptx")) {
         EXPECT_EQ(image.back(), std::byte{0});  // the driver takes text
       } else {

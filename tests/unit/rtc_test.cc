@@ -45,6 +45,33 @@ BW_KERNEL(256) saxpy(SaxpyArgs args) {
                           {},
                           {}};
 
+// What they do, device/kernel_* sees.
+const Program kAtomics = {"atomics",
+                          R"(
+#include "kernels/atomics.h"
+using namespace beeswax::gpu;
+template <class T>
+BW_DEVICE void all(T* x) {
+  atomic_add(x, x[1]);
+  atomic_min(x, x[2]);
+  atomic_max(x, x[3]);
+  x[4] = atomic_exchange(x, x[5]);
+  x[6] = atomic_swap_if(x, x[7], x[8]);
+}
+struct AtomicsArgs { int32_t* a; uint32_t* b; int64_t* c; uint64_t* d; float* e; double* f; };
+BW_KERNEL(64) atomics(AtomicsArgs args) {
+  all(args.a);
+  all(args.b);
+  all(args.c);
+  all(args.d);
+  atomic_add(args.e, args.e[1]);
+  atomic_add(args.f, args.f[1]);
+  args.e[2] = atomic_exchange(args.e, args.e[3]);
+  args.f[2] = atomic_swap_if(args.f, args.f[3], args.f[4]);
+})",
+                          {},
+                          {}};
+
 struct Case {
   bool vendor;
   std::string target;
@@ -91,6 +118,12 @@ TEST_P(Compilers, CompileTheDialect) {
   EXPECT_EQ(kernels[0].most_threads, 256u);
   ASSERT_EQ(kernels[0].parameters.size(), 1u);
   EXPECT_EQ(kernels[0].parameters[0].bytes, 32u);
+}
+
+TEST_P(Compilers, CompileTheAtomics) {
+  const std::vector<KernelInfo> kernels = kernels_of(compile(kAtomics));
+  ASSERT_EQ(kernels.size(), 1u);
+  EXPECT_EQ(kernels[0].name, "atomics");
 }
 
 // A product and a sum stay two roundings: nobody fuses them behind our back.

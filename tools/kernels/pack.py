@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Packs compiled kernels into the one file that the library embeds, and prints what each target took.
+"""Packs compiled kernels into the one file that the library embeds, and prints what each target took: CPU-seconds against
+the budget, and the most registers, shared memory, scratch memory and spills of a kernel. --table gets all kernels.
 
 The file, little-endian (src/backends/gpu/bundle.h reads it):
   header   "BWK2", u32 targets, u32 modules, u32 kernels, u32 stamps, u32 bytes of names
@@ -12,7 +13,8 @@ The file, little-endian (src/backends/gpu/bundle.h reads it):
   modules, each one zstd frame
 A chip that runs another one's code is a target with that one's modules and kernels; its stamps are the bytes of each
 unpacked module that are its own (compile.py makes them). Every target must hold the same kernels, but for modules that
-are its own: the compiler can lose some without a word. A target may have another one's modules beside its own.
+are its own: the compiler can lose some without a word. (Whether these are the kernels that the host asks for,
+check_bundle.cc says when it links.) A target may have another one's modules beside its own.
 """
 import argparse
 import json
@@ -38,6 +40,17 @@ class Names:
             self.at[name] = len(self.data)
             self.data += name.encode() + b"\0"
         return self.at[name]
+
+
+def most_used(kernels):
+    """The most that a kernel uses of everything that its compiler tells, with its name."""
+    out = []
+    for column in ("vgprs", "sgprs", "shared", "scratch", "spills"):
+        told = {name: kernel[column] for name, (_, kernel) in sorted(kernels.items()) if column in kernel}
+        if told:
+            name = max(told, key=told.get)
+            out.append(f"{column} up to {told[name]} ({name})" if told[name] else f"{column} 0")
+    return ", ".join(out) or "registers are up to the driver, which compiles it"
 
 
 def main():
@@ -89,6 +102,7 @@ def main():
         print(f"kernels for {' '.join([target, *chips])}: {len(kernels)} in {len(targets[target])} modules, {raw / 1024:.0f} KiB, "
               f"{packed / 1024:.0f} KiB compressed, {seconds:.1f} CPU-seconds (budget {budget:.0f})"
               f"{', over it' if seconds > budget else ''}")
+        print(f"  {most_used(kernels)}")
         if seconds > budget * RUNAWAY:
             sys.exit(f"{target}: far over the budget of compilation")
     for target, kernels in everything.items():
@@ -113,11 +127,13 @@ def main():
     for blob in blobs:
         out += blob
     pathlib.Path(args.out).write_bytes(out)
-    lines = [f"{'target':9}{'module':16}{'kernel':40}{'vgprs':>6}{'agprs':>6}{'sgprs':>6}{'shared':>8}{'scratch':>8}"]
+    columns = (("vgprs", 6), ("agprs", 6), ("sgprs", 6), ("shared", 8), ("scratch", 8), ("spills", 8))
+    module_width, name_width = (2 + max([6, *(len(row[i]) for row in table)]) for i in (1, 2))
+    lines = [f"{'target':9}{'module':{module_width}}{'kernel':{name_width}}" + "".join(f"{c:>{w}}" for c, w in columns)]
     for target, module, name, k in table:
-        lines.append(f"{target:9}{module:16}{name:40}" + "".join(
-            f"{k.get(c, '-'):>{w}}" for c, w in (("vgprs", 6), ("agprs", 6), ("sgprs", 6), ("shared", 8), ("scratch", 8))))
+        lines.append(f"{target:9}{module:{module_width}}{name:{name_width}}" + "".join(f"{k.get(c, '-'):>{w}}" for c, w in columns))
     pathlib.Path(args.table).write_text("\n".join(lines) + "\n")
+    print(f"every kernel: {args.table}")
 
 
 if __name__ == "__main__":

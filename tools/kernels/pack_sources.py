@@ -15,8 +15,8 @@ import subprocess
 # Where includes are looked for, and the folder of what stands in for a C++ library.
 FOLDERS = ["src", "include", "src/kernels/rtc/system"]
 # The dialect, and what is written for user kernels; the rest follows from what these include.
-STARTS = ["src/kernels/gpu.h", "src/kernels/gpu_words.h", "src/kernels/wave.h", "src/kernels/rtc/clang.h",
-          "src/kernels/rtc/nvrtc.inc", "src/kernels/rtc/hiprtc.inc", "src/kernels/rtc/system/stdint.h", "src/kernels/rtc/system/stddef.h"]
+STARTS = ["src/kernels/gpu.h", "src/kernels/gpu_words.h", "src/kernels/wave.h", "src/kernels/atomics.h",
+          "src/kernels/rtc/clang.h", "src/kernels/rtc/nvrtc.inc", "src/kernels/rtc/hiprtc.inc", "src/kernels/rtc/system/stdint.h", "src/kernels/rtc/system/stddef.h"]
 INCLUDE = re.compile(r'^\s*#\s*include\s*[<"]([^>"]+)[>"]', re.M)
 
 

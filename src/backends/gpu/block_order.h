@@ -38,6 +38,10 @@ class BlockOrder {
     if (access == Access::Write)
       for (const Mark& use : uses_) needs.add(use, stream);
   }
+  /// Whether collect() finds nothing, whatever the stream has waited for.
+  bool is_only_of(const DeviceStream& stream) const {
+    return writer_.stream == stream.index() && uses_.empty();
+  }
   /// The stream has waited for all that collect() names and will submit the access now.
   void begin(const DeviceStream& stream, Access access) {
     if (access == Access::Read) {

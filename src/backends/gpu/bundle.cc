@@ -149,6 +149,14 @@ std::string_view Bundle::module_name(size_t target, size_t module) const {
   return name_at(row<Module>(modules_at_, row<Target>(sizeof(Header), target).first_module + module).name);
 }
 
+size_t Bundle::packed_bytes(size_t target, size_t module) const {
+  return row<Module>(modules_at_, row<Target>(sizeof(Header), target).first_module + module).packed_bytes;
+}
+
+size_t Bundle::unpacked_bytes(size_t target, size_t module) const {
+  return row<Module>(modules_at_, row<Target>(sizeof(Header), target).first_module + module).bytes;
+}
+
 std::vector<std::byte> Bundle::unpack(size_t target, size_t module) const {
   const auto rows = row<Target>(sizeof(Header), target);
   const auto entry = row<Module>(modules_at_, rows.first_module + module);

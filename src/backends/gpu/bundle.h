@@ -39,6 +39,9 @@ class Bundle {
   static bool is_for(std::string_view target, std::string_view arch);
   size_t module_count(size_t target) const;
   std::string_view module_name(size_t target, size_t module) const;
+  /// Of a module in the file, and once it is unpacked.
+  size_t packed_bytes(size_t target, size_t module) const;
+  size_t unpacked_bytes(size_t target, size_t module) const;
   /// An unpacked module, ready for the driver. Throws Format where its bytes are damaged.
   std::vector<std::byte> unpack(size_t target, size_t module) const;
   std::optional<KernelRow> find(size_t target, std::string_view kernel) const;

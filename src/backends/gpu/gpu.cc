@@ -5,6 +5,7 @@
 #include <array>
 #include <cstring>
 
+#include "backends/gpu/coverage.h"
 #include "backends/gpu/rtc/compile.h"
 #include "backends/gpu/trace.h"
 #include "core/fail.h"
@@ -32,6 +33,12 @@ int ordinal_of(const Device& device, const Driver& driver) {
   fail(ErrorKind::Device, "device", device, ": the software GPU has ", archs);
 }
 
+// Whether both are one device of a GPU's kind; the software GPU's alone have names.
+bool is_same(const Device& a, const Device& b) {
+  return a.kind() == b.kind() && a.ordinal() == b.ordinal() &&
+         (a.kind() != DeviceKind::Emu || a.arch() == b.arch());
+}
+
 }  // namespace
 
 Gpu& Gpu::of(const Device& device) {
@@ -41,7 +48,7 @@ Gpu& Gpu::of(const Device& device) {
   for (const auto& slot : opened) {
     Gpu* gpu = slot.load(std::memory_order_acquire);
     if (gpu == nullptr) break;
-    if (gpu->device_ == device) return *gpu;
+    if (is_same(gpu->device_, device)) return *gpu;
   }
   const std::scoped_lock lock(mutex);
   size_t number = 0;
@@ -83,14 +90,8 @@ void Gpu::choose_target() {
     compiled_here_ = true;
     target = 0;
   }
-  if (!target.has_value()) {
-    std::string have;
-    for (const std::string& name : bundle.targets()) have += (have.empty() ? "" : ", ") + name;
-    fail(ErrorKind::Unsupported, "device", device_, " is a ", properties_.arch,
-         ", and this build has kernels for ", have.empty() ? "no GPU" : have,
-         "; build with -DBW_GPU_TARGETS=all, or install clang++-19 and lld-19, which compile them when they "
-         "are first used");
-  }
+  if (!target.has_value())
+    fail(ErrorKind::Unsupported, "device", device_, " is a ", why_uncovered(properties_.arch));
   // Finished code that the driver refuses gives way to PTX, which it compiles. A module tells, before anybody
   // asks whose kernels there are; the last resort is left to the first kernel.
   for (int skip = 0;; ++skip) {

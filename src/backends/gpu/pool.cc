@@ -22,6 +22,13 @@ size_t block_bytes(size_t bytes) {
   return (bytes + step - 1) / step * step;
 }
 
+// A number for each of these sizes, in their order.
+size_t class_of(size_t size) {
+  constexpr int kLeastPower = 12;  // up to here the sizes are multiples of 512
+  const int power = std::max(static_cast<int>(std::bit_width(size)) - 1, kLeastPower);
+  return 8 * static_cast<size_t>(power - kLeastPower) + (size >> (power - 3));
+}
+
 }  // namespace
 
 GraphMemory::~GraphMemory() { pool_.release(*this); }
@@ -47,62 +54,78 @@ void* Pool::take(size_t bytes, DeviceStream& stream) {
   GraphMemory* graph = recording();
   if (graph != nullptr)
     if (void* data = take_again(*graph, size); data != nullptr) return data;
-  void* data = take_kept(size, stream);
-  if (data == nullptr && graph != nullptr)
+  // Kept blocks are no way around a limit: they may have been in use when it was set.
+  if (over_limit(statistics_.used_bytes, size)) {
+    if (graph == nullptr) {
+      use_device(driver_, device_);
+      release_kept();
+    }
+    refuse(bytes, join_text("over the limit of ", statistics_.limit_bytes, " that was set"));
+  }
+  Block* block = take_kept(size, stream);
+  if (block == nullptr && graph != nullptr)
     fail(ErrorKind::Unsupported, "allocate", "a graph cannot record that ", size,
          " bytes are asked of the driver; run the same operations once before capturing, and drop their "
          "results, so "
          "that the pool has memory for them");
-  if (data == nullptr) data = ask_driver(bytes, size);
+  if (block == nullptr) block = &ask_driver(bytes, size);
   if (graph != nullptr) {
-    hold(data, blocks_.at(data), *graph);
-    graph->taken_.insert(data);
+    hold(*block, *graph);
+    graph->taken_.insert(block->data);
   }
   statistics_.used_bytes += size;
   statistics_.peak_bytes = std::max(statistics_.peak_bytes, statistics_.used_bytes);
-  blocks_.at(data).home = stream.index();
-  if (graph != nullptr) return data;
-  try {
-    wait(lock, {&data, 1}, stream, Access::Write);
-  } catch (...) {
-    lock.lock();
-    keep(data, blocks_.at(data));
-    throw;
+  block->home = stream.index();
+  if (graph != nullptr) return block->data;
+  if (!block->order.is_only_of(stream)) {
+    try {
+      wait(lock, {&block->data, 1}, stream, Access::Write);
+    } catch (...) {
+      lock.lock();
+      keep(*block);
+      throw;
+    }
   }
-  blocks_.at(data).order.begin(stream, Access::Write);
-  return data;
+  block->order.begin(stream, Access::Write);
+  return block->data;
 }
 
-void* Pool::take_kept(size_t size, const DeviceStream& stream) {
+Pool::Block* Pool::take_kept(size_t size, const DeviceStream& stream) {
   KeptBlocks& kept = kept_[stream.index()];
-  const auto found = kept.find(size);
-  if (found == kept.end() || found->second.empty()) return nullptr;
-  void* data = found->second.back();
-  found->second.pop_back();
+  const size_t number = class_of(size);
+  if (number >= kept.size() || kept[number].empty()) return nullptr;
+  Block* block = kept[number].back();
+  kept[number].pop_back();
   statistics_.kept_bytes -= size;
-  blocks_.at(data).state = State::Used;
-  return data;
+  block->state = State::Used;
+  return block;
 }
 
-void* Pool::ask_driver(size_t bytes, size_t size) {
-  const auto refused = [&](std::string_view why) {
-    fail(ErrorKind::OutOfMemory, "allocate", bytes, " bytes on the GPU: ", why, "; ", statistics_.used_bytes,
-         " bytes are in use");
-  };
-  if (limit_ != 0 && statistics_.used_bytes + statistics_.kept_bytes + size > limit_) release_kept();
-  if (limit_ != 0 && statistics_.used_bytes + size > limit_) refused("over the limit that was set");
+bool Pool::over_limit(size_t held, size_t more) const {
+  const size_t limit = statistics_.limit_bytes;
+  return limit != 0 && (held > limit || more > limit - held);
+}
+
+void Pool::refuse(size_t bytes, std::string_view why) const {
+  fail(ErrorKind::OutOfMemory, "allocate", bytes, " bytes on the GPU: ", why, "; ", statistics_.used_bytes,
+       " bytes are in use");
+}
+
+Pool::Block& Pool::ask_driver(size_t bytes, size_t size) {
   use_device(driver_, device_);
+  if (over_limit(statistics_.used_bytes + statistics_.kept_bytes, size)) release_kept();
   void* data = nullptr;
   Result result = driver_.allocate(size, &data);
   if (result.code == Code::OutOfMemory) {
     release_kept();
     result = driver_.allocate(size, &data);
   }
-  if (result.code == Code::OutOfMemory) refused(driver_.error_text(result.number));
+  if (result.code == Code::OutOfMemory) refuse(bytes, driver_.error_text(result.number));
   check(driver_, result, "allocating memory");
-  addresses_.emplace(static_cast<std::byte*>(data), &blocks_.emplace(data, Block{size}).first->second);
+  Block& block = blocks_.emplace(data, Block{data, size}).first->second;
+  addresses_.emplace(static_cast<std::byte*>(data), &block);
   ++statistics_.driver_calls;
-  return data;
+  return block;
 }
 
 void Pool::give(void* data) {
@@ -114,12 +137,15 @@ void Pool::give(void* data) {
     if (graph != nullptr && graph->taken_.contains(data)) graph->free_[block.bytes].push_back(data);
     return;
   }
-  keep(data, block);
+  keep(block);
 }
 
-void Pool::keep(void* data, Block& block) {
+void Pool::keep(Block& block) {
   block.state = State::Kept;
-  kept_[block.home][block.bytes].push_back(data);
+  KeptBlocks& kept = kept_[block.home];
+  const size_t number = class_of(block.bytes);
+  if (number >= kept.size()) kept.resize(number + 1);
+  kept[number].push_back(&block);
   statistics_.used_bytes -= block.bytes;
   statistics_.kept_bytes += block.bytes;
 }
@@ -133,8 +159,8 @@ void* Pool::take_again(GraphMemory& graph, size_t size) {
   return data;
 }
 
-void Pool::hold(void* data, Block& block, GraphMemory& graph) {
-  if (!graph.held_.insert(data).second) return;
+void Pool::hold(Block& block, GraphMemory& graph) {
+  if (!graph.held_.insert(block.data).second) return;
   ++block.graphs;
   graph.bytes_ += block.bytes;
 }
@@ -148,37 +174,38 @@ void Pool::each_block(std::span<const std::byte> arguments, const Visit& visit) 
     std::memcpy(static_cast<void*>(&address), arguments.data() + at, sizeof(address));
     if (std::less<>()(address, first)) continue;  // most words are sizes
     const auto& [data, block] = *std::prev(addresses_.upper_bound(address));
-    if (address < data + block->bytes && block->state != State::Kept) visit(data, *block);
+    if (address < data + block->bytes && block->state != State::Kept) visit(*block);
   }
 }
 
 void Pool::hold(std::span<const std::byte> arguments, GraphMemory& graph) {
   const std::scoped_lock lock(mutex_);
-  each_block(arguments, [&](std::byte* data, Block& block) { hold(data, block, graph); });
+  each_block(arguments, [&](Block& block) { hold(block, graph); });
 }
 
 void Pool::find(std::span<const std::byte> arguments, std::vector<void*>& blocks) const {
   const std::scoped_lock lock(mutex_);
-  each_block(arguments, [&](std::byte* data, Block&) { blocks.push_back(data); });
+  each_block(arguments, [&](Block& block) { blocks.push_back(block.data); });
 }
 
 void Pool::release(GraphMemory& graph) {
   const std::scoped_lock lock(mutex_);
   for (void* data : graph.held_) {
     Block& block = blocks_.at(data);
-    if (--block.graphs == 0 && block.state == State::Given) keep(data, block);
+    if (--block.graphs == 0 && block.state == State::Given) keep(block);
   }
 }
 
 void Pool::release_kept() {
   // The driver's release waits for the device by itself, so nothing that is still in use goes away.
   for (KeptBlocks& kept : kept_)
-    for (auto& [size, blocks] : kept) {
-      for (void* data : blocks) {
+    for (std::vector<Block*>& blocks : kept) {
+      for (const Block* block : blocks) {
+        void* data = block->data;
         driver_.release(data);
+        statistics_.kept_bytes -= block->bytes;
         addresses_.erase(static_cast<std::byte*>(data));
         blocks_.erase(data);
-        statistics_.kept_bytes -= size;
       }
       blocks.clear();
     }
@@ -226,21 +253,29 @@ void Pool::number_blocks(const Mark& mark) {
   for (auto& [data, block] : blocks_) block.order.number(mark);
 }
 
-void Pool::trim() {
+void Pool::refuse_recording(std::string_view operation) const {
   if (recording() != nullptr)
-    fail(ErrorKind::Unsupported, "trim",
-         "a graph cannot record that memory goes back to the driver; trim after capturing");
+    fail(ErrorKind::Unsupported, operation,
+         "a graph cannot record that memory goes back to the driver; call this after capturing");
+}
+
+void Pool::trim() {
+  refuse_recording("trim_memory");
   const std::scoped_lock lock(mutex_);
   use_device(driver_, device_);
   release_kept();
 }
 
 void Pool::set_limit(size_t bytes) {
+  refuse_recording("set_memory_limit");
   const std::scoped_lock lock(mutex_);
-  limit_ = bytes;
+  statistics_.limit_bytes = bytes;
+  if (!over_limit(statistics_.used_bytes + statistics_.kept_bytes, 0)) return;
+  use_device(driver_, device_);
+  release_kept();
 }
 
-Pool::Statistics Pool::statistics() const {
+MemoryStatistics Pool::statistics() const {
   const std::scoped_lock lock(mutex_);
   return statistics_;
 }

@@ -13,12 +13,14 @@
 #include <map>
 #include <mutex>
 #include <span>
+#include <string_view>
 #include <unordered_map>
 #include <unordered_set>
 #include <vector>
 
 #include "backends/gpu/block_order.h"
 #include "backends/gpu/driver.h"
+#include "beeswax/system.h"
 
 namespace beeswax::gpu {
 
@@ -51,13 +53,6 @@ class GraphMemory {
 
 class Pool {
  public:
-  struct Statistics {
-    size_t used_bytes = 0;    ///< in blocks that storages hold
-    size_t kept_bytes = 0;    ///< in blocks that wait for use
-    size_t peak_bytes = 0;    ///< the most that was used
-    size_t driver_calls = 0;  ///< blocks asked of the driver
-  };
-
   Pool(const Driver& driver, int device) : driver_(driver), device_(device) {}
   ~Pool();
   Pool(const Pool&) = delete;
@@ -80,32 +75,37 @@ class Pool {
   void mark_written(std::span<void* const> blocks, DeviceStream& stream);
   /// A second stream was made: what the first did so far, with any block, the mark covers.
   void number_blocks(const Mark& mark);
-  /// Gives blocks that wait for use back to the driver.
+  /// What trim_memory(), set_memory_limit() and memory_statistics() of beeswax/system.h say.
   void trim();
-  /// The most that may be used and kept together; 0: no limit but the device's.
   void set_limit(size_t bytes);
-  Statistics statistics() const;
+  MemoryStatistics statistics() const;
 
  private:
   friend class GraphMemory;
   enum class State : uint8_t { Used, Given, Kept };  // given back, but a graph holds it
   struct Block {
+    void* data;
     size_t bytes;
     State state = State::Used;
     uint32_t graphs = 0;  // that hold it
     uint32_t home = 0;    // the stream that took it
     BlockOrder order{};
   };
-  using KeptBlocks = std::unordered_map<size_t, std::vector<void*>>;  // by size
+  using KeptBlocks = std::vector<std::vector<Block*>>;  // by class of size
   void release_kept();
+  /// Whether `held` bytes and as many `more` are over the limit.
+  bool over_limit(size_t held, size_t more) const;
+  [[noreturn]] void refuse(size_t bytes, std::string_view why) const;
+  /// Throws where the thread records what would give memory back to the driver.
+  void refuse_recording(std::string_view operation) const;
   void release(GraphMemory& graph);
   GraphMemory* recording() const;
   void* take_again(GraphMemory& graph, size_t size);
-  void* take_kept(size_t size, const DeviceStream& stream);
-  void keep(void* data, Block& block);
-  void* ask_driver(size_t bytes, size_t size);
-  void hold(void* data, Block& block, GraphMemory& graph);
-  /// Calls visit(address, block) for each block in use in which an argument may point.
+  Block* take_kept(size_t size, const DeviceStream& stream);
+  void keep(Block& block);
+  Block& ask_driver(size_t bytes, size_t size);
+  void hold(Block& block, GraphMemory& graph);
+  /// Calls visit(block) for each block in use in which an argument may point.
   template <class Visit>
   void each_block(std::span<const std::byte> arguments, const Visit& visit) const;
   template <class Visit>
@@ -120,8 +120,7 @@ class Pool {
   std::unordered_map<void*, Block> blocks_;    // every block of ours
   std::map<std::byte*, Block*> addresses_;     // and in order
   std::array<KeptBlocks, kMostStreams> kept_;  // of each stream
-  Statistics statistics_;
-  size_t limit_ = 0;
+  MemoryStatistics statistics_;
 };
 
 }  // namespace beeswax::gpu

@@ -3,6 +3,7 @@
 
 #include "backends/gpu/blas/blas.h"
 #include "backends/gpu/bundle.h"
+#include "backends/gpu/coverage.h"
 #include "backends/gpu/dnn/library.h"
 #include "backends/gpu/driver.h"
 #include "backends/gpu/rtc/compile.h"
@@ -49,11 +50,7 @@ std::vector<DeviceInfo> report(DeviceKind kind, std::string_view prefix) {
                   target.has_value()    ? std::string(bundle.target_name(*target))
                   : compiler != nullptr ? "compiled at first use by " + compiler->title()
                                         : "none");
-    if (!info.usable)
-      info.reason =
-          join_text("a ", properties.arch,
-                    ", for which this build has no kernels (-DBW_GPU_TARGETS=all has; clang++-19 and lld-19 "
-                    "compile them at first use)");
+    if (!info.usable) info.reason = "a " + why_uncovered(properties.arch);
     out.push_back(std::move(info));
   }
   return out;

@@ -8,7 +8,7 @@
 #include <cstdint>
 
 #include "core/math/math.h"
-#include "kernels/gpu.h"
+#include "kernels/atomics.h"
 
 #define __global__ __attribute__((global))
 #define __device__ __attribute__((device))
@@ -119,21 +119,18 @@ BW_DEVICE T atomicAdd(T* at, T value) {
 }
 template <class T>
 BW_DEVICE T atomicMax(T* at, T value) {
-#if BW_AMD
-  return __hip_atomic_fetch_max(at, value, __ATOMIC_RELAXED, __HIP_MEMORY_SCOPE_AGENT);
-#else
-  return __atomic_fetch_max(at, value, __ATOMIC_RELAXED);
-#endif
+  return beeswax::gpu::atomic_max(at, value);
 }
 template <class T>
 BW_DEVICE T atomicMin(T* at, T value) {
-#if BW_AMD
-  return __hip_atomic_fetch_min(at, value, __ATOMIC_RELAXED, __HIP_MEMORY_SCOPE_AGENT);
-#else
-  return __atomic_fetch_min(at, value, __ATOMIC_RELAXED);
-#endif
+  return beeswax::gpu::atomic_min(at, value);
 }
-BW_DEVICE unsigned atomicCAS(unsigned* at, unsigned expected, unsigned desired) {
+template <class T>
+BW_DEVICE T atomicExch(T* at, T value) {
+  return beeswax::gpu::atomic_exchange(at, value);
+}
+template <class T>
+BW_DEVICE T atomicCAS(T* at, T expected, T desired) {
   return beeswax::gpu::atomic_swap_if(at, expected, desired);
 }
 

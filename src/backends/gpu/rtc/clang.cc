@@ -5,6 +5,7 @@
 #include <cstdlib>
 #include <cstring>
 #include <filesystem>
+#include <sstream>
 
 #include "backends/gpu/rtc/compiler.h"
 #include "core/fail.h"
@@ -67,7 +68,17 @@ class Clang final : public Compiler {
 
   std::string title() const override { return title_; }
   std::string identity() const override { return identity_; }
-  std::string refusal(std::string_view) const override { return refusal_; }
+  std::string refusal(std::string_view target) const override {
+    if (!refusal_.empty() || !is_amd(target)) return refusal_;
+    // A list of names, one a line; each chip came with some version.
+    static const std::optional<os::Finished> known =
+        os::run_program({program_, "--target=amdgcn-amd-amdhsa", "-nogpulib", "--print-supported-cpus"});
+    if (!known.has_value() || known->status != 0) return "";  // then compiling tells
+    std::istringstream words(known->output);
+    for (std::string word; words >> word;)
+      if (word == target) return "";
+    return join_text(title_, " does not know ", target);
+  }
 
   std::vector<std::string> flags(std::string_view target) const override {
     std::vector<std::string> out = {"--cuda-device-only",

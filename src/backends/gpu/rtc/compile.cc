@@ -43,11 +43,14 @@ Sha256Digest key_of(const Program& program, std::string_view target, const Compi
   return hash.finish();
 }
 
-const Compiler* compiler_of_ours(std::string_view target) {
+bool written_for(std::string_view target) {
   // Waves of 64 threads are gfx9's alone here; NVIDIA's chips from sm_80 on run the PTX that is carried.
   constexpr std::string_view kFamilies[] = {"gfx9", "gfx10", "gfx11", "gfx12"};
-  const auto belongs = [&](std::string_view family) { return target.starts_with(family); };
-  if (std::ranges::none_of(kFamilies, belongs) || Bundle::embedded().targets().empty()) return nullptr;
+  return std::ranges::any_of(kFamilies, [&](std::string_view family) { return target.starts_with(family); });
+}
+
+const Compiler* compiler_of_ours(std::string_view target) {
+  if (!written_for(target) || Bundle::embedded().targets().empty()) return nullptr;
   // clang first: the bundle is made by it, with these flags.
   for (const Compiler* compiler : {&clang_compiler(), &vendor_compiler(target)})
     if (compiler->refusal(target).empty()) return compiler;

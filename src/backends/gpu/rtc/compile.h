@@ -26,6 +26,8 @@ std::vector<const Compiler*> compilers_for(std::string_view target, KernelCompil
 CompiledCode code_of(const Program& program, std::string_view target, const Compiler& compiler,
                      const DiskCache& cache);
 
+/// Whether our kernels are written for a chip of AMD's, whoever compiles them.
+bool written_for(std::string_view target);
 /// The compiler that makes our own kernels for a chip that the library carries no code for; null where there
 /// is none, where our kernels are not written for the chip, or where the library has no index of kernels.
 const Compiler* compiler_of_ours(std::string_view target);
