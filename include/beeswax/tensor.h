@@ -248,7 +248,8 @@ class BW_API Tensor {
   }
   /// Rounds to a number of decimals, halves away from zero: round(x * 10^d) / 10^d, in f32 for narrower
   /// floats; a negative number rounds to tens, hundreds, ... Numbers without a digit as far to the right stay
-  /// as they are; integers saturate.
+  /// as they are. A multiple that is beyond the dtype's largest number is infinite (f8e4m3 saturates, as it
+  /// always does), integers saturate.
   Tensor round_to(int decimals) const;
   /// silu(this) * factor and gelu(this) * factor, the gates of feed-forward blocks, in the bits of the two
   /// operations; floats, which broadcast.

@@ -1,6 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 // Elementwise operations: one definition per table row, and the few that take more than a row says.
+#include <algorithm>
 #include <cfloat>
+#include <charconv>
+#include <cmath>
+#include <cstdlib>
+#include <string>
+#include <system_error>
 
 #include "ops/common.h"
 
@@ -141,6 +147,14 @@ Tensor round_digits(const Tensor& x, int decimals) {
   return (rounded / power).eq(count).where_cond(rounded, limit).to_dtype(x.dtype());
 }
 
+// 10^exponent as the nearest double, infinite beyond the largest.
+double power_of_ten(int64_t exponent) {
+  const std::string text = join_text("1e", std::min<int64_t>(exponent, 400));
+  double power = 0;
+  const auto read = std::from_chars(text.data(), text.data() + text.size(), power);
+  return read.ec == std::errc::result_out_of_range ? HUGE_VAL : power;
+}
+
 }  // namespace
 
 Tensor Tensor::round_to(int decimals) const {
@@ -148,8 +162,7 @@ Tensor Tensor::round_to(int decimals) const {
   if (dtype_is_int(dtype())) return decimals >= 0 ? *this : round_digits(*this, decimals);
   if (dtype_bits(dtype()) < 32) return to_dtype(DType::F32).round_to(decimals).to_dtype(dtype());
   const double largest = dtype() == DType::F32 ? FLT_MAX : DBL_MAX;
-  double power = 1;
-  for (int i = 0; i != decimals && power <= largest; i += decimals < 0 ? -1 : 1) power *= 10;
+  const double power = power_of_ten(std::abs(int64_t{decimals}));
   if (decimals < 0) {
     // Half of a power beyond the dtype is more than any of its numbers.
     if (power <= largest) return (*this / power).round() * power;
