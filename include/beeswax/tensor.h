@@ -359,9 +359,9 @@ class BW_API Tensor {
 
   // --- Sorting: stable, NaN last in both directions, -0 equal to +0 ---------------------------------------
   Tensor arg_sort(int axis, bool ascending = true) const;  ///< u32
-  Tensor arg_sort_last_dim(bool ascending = true) const { return arg_sort(-1, ascending); }
+  Tensor arg_sort_last_dim(bool ascending = true) const;
   std::pair<Tensor, Tensor> sort(int axis, bool ascending = true) const;  ///< values and u32 ids
-  std::pair<Tensor, Tensor> sort_last_dim(bool ascending = true) const { return sort(-1, ascending); }
+  std::pair<Tensor, Tensor> sort_last_dim(bool ascending = true) const;
   /// The k largest (or smallest) of the last axis in order, and their ids.
   std::pair<Tensor, Tensor> topk(int64_t k, bool largest = true) const;
 

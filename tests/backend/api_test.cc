@@ -94,7 +94,8 @@ TEST(Api, ScalarsHaveNoAxes) {
   EXPECT_ERROR(x.i(0), DimOutOfRange, "[index] 1 indices for [] f32 cpu, which has 0 axes");
   EXPECT_ERROR(x.squeeze(-1), DimOutOfRange, "[squeeze]");
   EXPECT_ERROR(x.softmax(0), DimOutOfRange, "[softmax]");
-  EXPECT_ERROR(x.sort_last_dim(), DimOutOfRange, "[sort]");
+  EXPECT_ERROR(x.sort_last_dim(), DimOutOfRange, "[sort_last_dim]");
+  EXPECT_ERROR(x.arg_sort_last_dim(), DimOutOfRange, "[arg_sort_last_dim]");
 }
 
 TEST(Api, ShapesThatCannotBe) {

@@ -156,6 +156,12 @@ TEST(Where, PicksBitsOnEveryDType) {
   const Tensor nans = Tensor::from_bytes(std::as_bytes(std::span(nan_bits)), {2}, DType::F32);
   EXPECT_EQ(Tensor::ones({2}, DType::U8).where_cond(nans, nans.zeros_like()).to_bytes(), nans.to_bytes());
   EXPECT_ERROR(nans.where_cond(nans, nans), UnsupportedDType, "accepted dtypes: u8, u32, i16, i32, i64");
+  EXPECT_ERROR(
+      Tensor::ones({2, 1}, DType::U8)
+          .where_cond(Tensor::ones({3}, DType::F16), Tensor::ones({2, 4}, DType::F16)),
+      ShapeMismatch,
+      "[where_cond] cannot broadcast the condition [2, 1] u8 cpu, on_true [3] f16 cpu and on_false [2, 4] "
+      "f16 cpu; accepted: sizes that are equal or 1, counted from the last axis");
 }
 
 TEST(Affine, ComputesInOneDTypeAndRoundsOnce) {
