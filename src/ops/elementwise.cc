@@ -200,8 +200,10 @@ Tensor Tensor::where_cond(const Tensor& on_true, const Tensor& on_false) const {
 
 Tensor Tensor::to_dtype(DType to) const {
   if (to == dtype()) return *this;
+  // Codes are decoded as they lie in memory.
+  const Tensor from = dtype_is_storage(dtype()) ? contiguous() : *this;
   Tensor out = ops::empty_on(*this, shape(), to);
-  if (out.elem_count() > 0) ops::backend_of(*this).cast(ops::operand(*this), ops::target(out));
+  if (out.elem_count() > 0) ops::backend_of(*this).cast(ops::operand(from), ops::target(out));
   return out;
 }
 
