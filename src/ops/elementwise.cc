@@ -105,6 +105,9 @@ Tensor compare(CompareOp op, std::string_view name, const Tensor& x, const Scala
   Tensor Tensor::method(const Scalar& other) const { return compare(CompareOp::Name, #method, *this, other); }
 #include "tables/binary.def"
 
+Tensor Tensor::cmp(const Tensor& other, CompareOp op) const { return compare(op, "cmp", *this, other); }
+Tensor Tensor::cmp(const Scalar& other, CompareOp op) const { return compare(op, "cmp", *this, other); }
+
 Tensor Tensor::swiglu(const Tensor& factor) const { return gated(UnaryOp::Silu, "swiglu", *this, factor); }
 Tensor Tensor::geglu(const Tensor& factor) const { return gated(UnaryOp::Gelu, "geglu", *this, factor); }
 
