@@ -5,8 +5,12 @@ exhaustive tests of math_bounds_test one function at a time; what ran is remembe
 tests, the compiler and the processor stay the same, so an interrupted run goes on where it stopped. Then
 docs/math-bounds.md must say the same, or is written.
 
-usage: math_bounds.py [--build build] [--write] [FUNCTION...]
+Its second table, of the short functions that 16- and 8-bit results have, comes from math_short_test, which takes
+seconds: every value of f16 and bf16.
+
+usage: math_bounds.py [--build build] [--write] [--short] [FUNCTION...]
   --write   write docs/math-bounds.md (everything it depends on must be committed)
+  --short   the table of short functions alone; the other one stays as it is
 """
 import argparse
 import hashlib
@@ -26,6 +30,7 @@ SOURCES = (*("src/core/math/" + name + ".h" for name in (
     "activations", "basic", "erf", "exp", "hyperbolic", "log", "polynomials", "pow", "trig", "trig_reduce")),
            "tests/math", "tests/unit/math_bounds_test.cc", "include/beeswax/portable.h")
 TEST = "Exhaustive/EveryFloat.IsWithinTheBound/"
+SHORT = "\n## Short functions of 16- and 8-bit results\n"
 
 
 def git(*arguments):
@@ -70,6 +75,43 @@ def run(program, function):
     return (row.group(1).split(" | ") if row and done.returncode == 0 else None), done.stdout + done.stderr
 
 
+def short_rows(program):
+    """The rows of the second table, or None where the test failed."""
+    done = subprocess.run([program, "--gtest_brief=1"], capture_output=True, text=True, errors="replace")
+    if done.returncode != 0:
+        print(done.stdout + done.stderr)
+        return None
+    return [row.split(" | ") for row in re.findall(r"^worst: (.*)$", done.stdout, re.M)]
+
+
+def short_section(rows):
+    lines = [
+        SHORT,
+        "The second expressions of `src/tables/unary.def`, over every value of f16 and bf16 (`elu` with two factors, `powf` with",
+        "five exponents): the worst relative error before the rounding, in units of 2^-14, which is the bound, where the exact",
+        "result is a normal number of the dtype; and the worst error of the rounded result, in units in the last place. The test",
+        "`tools/math_short` compares; `tools/math_bounds.py --short --write` writes this table.", "",
+        "| method | f16: before, 2^-14 | at | after, ulp | bf16: before, 2^-14 | at | after, ulp |",
+        "| --- | --- | --- | --- | --- | --- | --- |"]
+    return "\n".join(lines + ["| " + " | ".join(row) + " |" for row in rows]) + "\n"
+
+
+def parts_of_document():
+    """The document before the second table, and the rest; both empty where there is none."""
+    try:
+        with open(os.path.join(ROOT, DOCUMENT), encoding="utf-8") as file:
+            head, heading, rest = file.read().partition(SHORT)
+            return head, heading + rest
+    except OSError:
+        return "", ""
+
+
+def write_document(head, section):
+    with open(os.path.join(ROOT, DOCUMENT), "w", encoding="utf-8") as file:
+        file.write(head + section)
+    print(f"written: {DOCUMENT}")
+
+
 def document(rows, commit):
     lines = [
         "# Error bounds of the shared math", "",
@@ -83,23 +125,34 @@ def document(rows, commit):
     return "\n".join(lines + ["| " + " | ".join(row) + " |" for row in rows]) + "\n"
 
 
-def differences(rows):
-    """Complaints about docs/math-bounds.md: its figures are not these."""
-    try:
-        with open(os.path.join(ROOT, DOCUMENT), encoding="utf-8") as file:
-            text = file.read()
-    except OSError:
-        return [f"{DOCUMENT} is missing"]
+def differences(rows, text, exact, near, command="tools/math_bounds.py --write"):
+    """Complaints about a table of docs/math-bounds.md: its columns `exact` and, but for the last digit, `near` are not
+    these. (Two blocks of floats with the same worst error are judged in any order.)"""
     written = {columns[0]: columns for columns in (line.strip("| ").split(" | ") for line in text.split("\n")
                                                    if line.startswith("| "))}
     complaints = []
     for row in rows:
         there = written.get(row[0])
-        # The last digit may differ: two blocks of floats with the same worst error are judged in any order.
-        same = there is not None and there[3] == row[3] and there[6] == row[6] and all(
-            abs(float(there[i]) - float(row[i])) < 0.002 for i in (1, 4))
+        same = there is not None and len(there) == len(row) and all(there[i] == row[i] for i in exact) and all(
+            abs(float(there[i]) - float(row[i])) < 0.002 for i in near)
         if not same:
-            complaints.append(f"{DOCUMENT} has {there} and the run {row}: run tools/math_bounds.py --write")
+            complaints.append(f"{DOCUMENT} has {there} and the run {row}: run {command}")
+    return complaints
+
+
+def short_table(program, write):
+    """The second table compared or written; complaints."""
+    rows = short_rows(program)
+    if not rows:
+        return ["a short function is beyond its bound or did not run"]
+    head, section = parts_of_document()
+    if write:
+        write_document(head, short_section(rows))
+        return []
+    complaints = differences(rows, section, (), (1, 3, 4, 6), "tools/math_bounds.py --short --write")
+    listed = len(re.findall(r"^\| (?!method|---)", section, re.M))
+    if listed != len(rows):
+        complaints.append(f"{DOCUMENT} has {listed} short functions and the table {len(rows)}")
     return complaints
 
 
@@ -107,8 +160,15 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
     parser.add_argument("--build", default=os.path.join(ROOT, "build"))
     parser.add_argument("--write", action="store_true")
+    parser.add_argument("--short", action="store_true")
     parser.add_argument("functions", nargs="*")
     args = parser.parse_args()
+    short = os.path.join(args.build, "tests", "math_short_test")
+    if args.short:
+        complaints = short_table(short, args.write)
+        for complaint in complaints:
+            print(complaint)
+        return 1 if complaints else 0
     if args.write and git("status", "--porcelain", "--", *SOURCES).stdout:
         sys.exit("commit " + ", ".join(SOURCES) + " first: the document names the commit")
     program = os.path.join(args.build, "tests", "math_bounds_test")
@@ -135,11 +195,11 @@ def main():
     rows = [rows[name] for name in names if name in rows]
     complaints = [f"{name} is beyond its bound or did not run" for name in failed]
     if args.write and not failed and not args.functions:
-        with open(os.path.join(ROOT, DOCUMENT), "w", encoding="utf-8") as file:
-            file.write(document(rows, git("rev-parse", "--short", "HEAD").stdout.strip()))
-        print(f"written: {DOCUMENT}")
+        write_document(document(rows, git("rev-parse", "--short", "HEAD").stdout.strip()), parts_of_document()[1])
     else:
-        complaints += differences(rows)
+        complaints += differences(rows, parts_of_document()[0], (3, 6), (1, 4))
+    if not args.functions:
+        complaints += short_table(short, args.write)
     for complaint in complaints:
         print(complaint)
     print(f"math bounds: {len(names)} functions, {len(missing) - len(failed)} run now, {len(complaints)} complaints")

@@ -240,19 +240,29 @@ def changed_facts():
     return texts, found
 
 
+def run_facts(tree, program, tables_in=None):
+    """Builds tables_test of a tree alone, with the tables of another folder if wanted, and runs it: (the compiler's
+    output if that failed, tests, those that were red)."""
+    sources = ["tests/unit/tables_test.cc", "src/core/dtype.cc", "src/core/qtensor_type.cc", "src/core/error.cc"]
+    includes = (["-I" + tables_in] if tables_in else []) + ["-Iinclude", "-Isrc", "-Itests"]
+    build = subprocess.run(["g++", "-std=c++20", "-O0", "-w", "-DBW_BUILDING", *includes, *sources, "-o", program,
+                            "-lgtest_main", "-lgtest", "-pthread"], cwd=tree, capture_output=True, text=True)
+    if build.returncode != 0:
+        return build.stderr[-6000:], set(), set()
+    output = subprocess.run([program], capture_output=True, text=True).stdout
+    return (None, set(re.findall(r"^\[ RUN      \] \w+/(\S+)", output, re.M)),
+            set(re.findall(r"^\[  FAILED  \] \w+/(\S+?),", output, re.M)))
+
+
 def play_facts(scratch, folder):
     """As play_expressions, for the columns that are no expressions."""
     texts, found = changed_facts()
-    program, complaints, red = os.path.join(folder, "tables_test"), [], set()
-    sources = ["tests/unit/tables_test.cc", "src/core/dtype.cc", "src/core/qtensor_type.cc", "src/core/error.cc"]
+    complaints, red = [], set()
     for changed in (False, True):
         scratch.write(texts if changed else {})
-        build = subprocess.run(["g++", "-std=c++20", "-O0", "-w", "-DBW_BUILDING", "-Iinclude", "-Isrc", "-Itests", *sources,
-                                "-o", program, "-lgtest_main", "-lgtest", "-pthread"], cwd=scratch.tree, capture_output=True, text=True)
-        if build.returncode != 0:
-            return len(found), 0, ["tables_test does not build:\n" + build.stderr[-6000:]]
-        output = subprocess.run([program, "--gtest_brief=1"], capture_output=True, text=True).stdout
-        red = set(re.findall(r"^\[  FAILED  \] \w+/(\S+?),", output, re.M))
+        failure, _, red = run_facts(scratch.tree, os.path.join(folder, "tables_test"))
+        if failure:
+            return len(found), 0, ["tables_test does not build:\n" + failure]
         if not changed:
             complaints += [f"tables_test: {test} is red without a change" for test in sorted(red)]
     complaints += [f"{row['Name']} {column}: no red test {test}" for test, row, column in found if test not in red]

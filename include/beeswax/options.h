@@ -15,6 +15,12 @@ struct ConvOptions {
   int64_t output_padding = 0;  ///< transposed convolutions only
 };
 
+/// The comparisons of Tensor::cmp: Eq, Ne, Lt, Le, Gt and Ge.
+enum class CompareOp {
+#define BW_COMPARE(Name, ...) Name,
+#include "tables/binary.def"
+};
+
 /// Which elements of an axis make a pair: neighbours (2i, 2i+1), or those of its halves (i, i + n/2).
 enum class RopePairs { Neighbours, Halves };
 

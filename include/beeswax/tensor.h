@@ -13,10 +13,12 @@
 #include <cstdint>
 #include <initializer_list>
 #include <iosfwd>
+#include <iterator>
 #include <optional>
 #include <span>
 #include <string>
 #include <string_view>
+#include <type_traits>
 #include <utility>
 #include <vector>
 
@@ -63,6 +65,14 @@ class BW_API Tensor {
   static Tensor from_vec(const std::vector<T>& data, const Shape& shape,
                          const Device& device = Device::default_device()) {
     return from_span(std::span<const T>(data), shape, device);
+  }
+  /// [n], the n values of a range (a container, a view, anything that a for loop takes), in its order; the
+  /// dtype is that of the values: Tensor::from_iter(std::views::iota(0, 5)) is a [5] of i32.
+  template <class Values>
+  static Tensor from_iter(Values&& values, const Device& device = Device::default_device()) {
+    std::vector<std::remove_cvref_t<decltype(*std::begin(values))>> out;
+    for (auto&& value : values) out.push_back(value);
+    return from_vec(out, {static_cast<int64_t>(out.size())}, device);
   }
   /// From nested lists of one to four axes: Tensor::of({{1.0f, 2.0f}, {3.0f, 4.0f}}) is a [2, 2] of f32.
   /// InvalidArgument where the lists of one level differ in length.
@@ -117,6 +127,8 @@ class BW_API Tensor {
   const Shape& shape() const { return layout().shape(); }
   int rank() const { return layout().rank(); }
   int64_t dim(int axis) const;
+  /// `axis` counted from 0; DimOutOfRange unless it is in [-rank, rank).
+  int normalize_axis(int axis) const { return shape().axis(axis, "normalize_axis"); }
   std::span<const int64_t> dims() const { return layout().shape().dims(); }
   /// The sizes of a tensor of rank N, else ShapeMismatch: const auto [rows, columns] = x.dims<2>();
   template <size_t N>
@@ -239,6 +251,9 @@ class BW_API Tensor {
   Tensor broadcast_##method(const Tensor& other) const { return method(other); }
 #define BW_COMPARE(Name, method, ...) BW_BINARY(Name, method)
 #include "tables/binary.def"
+  /// The comparison that `op` names: cmp(y, CompareOp::Le) is le(y).
+  Tensor cmp(const Tensor& other, CompareOp op) const;
+  Tensor cmp(const Scalar& other, CompareOp op) const;
   /// x*mul + add, two roundings; on integers mul and add must be whole numbers.
   Tensor affine(const Scalar& mul, const Scalar& add) const;
   /// minimum(maximum(x, lo), hi); the bounds are numbers or tensors that broadcast.
@@ -248,7 +263,8 @@ class BW_API Tensor {
   }
   /// Rounds to a number of decimals, halves away from zero: round(x * 10^d) / 10^d, in f32 for narrower
   /// floats; a negative number rounds to tens, hundreds, ... Numbers without a digit as far to the right stay
-  /// as they are; integers saturate.
+  /// as they are. A multiple that is beyond the dtype's largest number is infinite (f8e4m3 saturates, as it
+  /// always does), integers saturate.
   Tensor round_to(int decimals) const;
   /// silu(this) * factor and gelu(this) * factor, the gates of feed-forward blocks, in the bits of the two
   /// operations; floats, which broadcast.
@@ -271,10 +287,12 @@ class BW_API Tensor {
 #include "tables/reduce.def"
   Tensor softmax(const Axes& axes) const;
   Tensor log_softmax(const Axes& axes) const;
-  /// x / sqrt(mean(x^2) + eps) * weight over the last axes, as many as weight has.
-  Tensor rms_norm(const Tensor& weight, double eps = 1e-5) const;
-  /// (x - mean) / sqrt(var + eps) * weight + bias over the last axes; bias may be undefined.
-  Tensor layer_norm(const Tensor& weight, const Tensor& bias, double eps = 1e-5) const;
+  /// x / sqrt(mean(x^2) + eps) * weight over the last axes, as many as weight has. An undefined weight stands
+  /// for ones, over the last axis.
+  Tensor rms_norm(const Tensor& weight = {}, double eps = 1e-5) const;
+  /// (x - mean) / sqrt(var + eps) * weight + bias over the last axes; weight and bias may be undefined: ones,
+  /// and zeros. With neither, the last axis is normalized.
+  Tensor layer_norm(const Tensor& weight = {}, const Tensor& bias = {}, double eps = 1e-5) const;
   Tensor cumsum(int axis) const;
   /// Rotary position embedding of this [.., d]: the first 2h elements of the last axis as pairs (a, b) become
   /// (a cos - b sin, a sin + b cos), the others stay. cos and sin are [.., h] with 2h <= d and broadcast to
@@ -358,9 +376,9 @@ class BW_API Tensor {
 
   // --- Sorting: stable, NaN last in both directions, -0 equal to +0 ---------------------------------------
   Tensor arg_sort(int axis, bool ascending = true) const;  ///< u32
-  Tensor arg_sort_last_dim(bool ascending = true) const { return arg_sort(-1, ascending); }
+  Tensor arg_sort_last_dim(bool ascending = true) const;
   std::pair<Tensor, Tensor> sort(int axis, bool ascending = true) const;  ///< values and u32 ids
-  std::pair<Tensor, Tensor> sort_last_dim(bool ascending = true) const { return sort(-1, ascending); }
+  std::pair<Tensor, Tensor> sort_last_dim(bool ascending = true) const;
   /// The k largest (or smallest) of the last axis in order, and their ids.
   std::pair<Tensor, Tensor> topk(int64_t k, bool largest = true) const;
 

@@ -27,10 +27,6 @@ enum class BinaryOp {
 #define BW_BINARY(Name, ...) Name,
 #include "tables/binary.def"
 };
-enum class CompareOp {
-#define BW_COMPARE(Name, ...) Name,
-#include "tables/binary.def"
-};
 enum class ReduceOp {
 #define BW_REDUCE(Name, ...) Name,
 #include "tables/reduce.def"

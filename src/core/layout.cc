@@ -162,4 +162,30 @@ int64_t Layout::extent() const {
   return last + 1;
 }
 
+StridedIndex Layout::strided_index() const { return StridedIndex(*this); }
+
+StridedBlocks Layout::strided_blocks() const {
+  if (shape_.elem_count() == 0) return {0, StridedIndex(Layout(Shape{0}))};
+  int64_t length = 1;
+  int outer = rank();  // axes that are not part of a run; those of size 1 may have any stride
+  while (outer > 0 && (dim(outer - 1) == 1 || stride(outer - 1) == length)) length *= dim(--outer);
+  const auto count = static_cast<size_t>(outer);
+  return {length, StridedIndex(Layout(Shape(shape_.dims().first(count)), strides().first(count), offset_))};
+}
+
+StridedIndex::Iterator::Iterator(const Layout* layout)
+    : layout_(layout), place_(layout->offset()), left_(layout->shape().elem_count()) {}
+
+StridedIndex::Iterator& StridedIndex::Iterator::operator++() {
+  --left_;
+  for (int axis = layout_->rank() - 1; axis >= 0; --axis) {
+    int64_t& at = position_[static_cast<size_t>(axis)];
+    place_ += layout_->stride(axis);
+    if (++at < layout_->dim(axis)) break;
+    place_ -= layout_->stride(axis) * at;
+    at = 0;
+  }
+  return *this;
+}
+
 }  // namespace beeswax

@@ -3,6 +3,7 @@
 
 #include <charconv>
 #include <cmath>
+#include <limits>
 
 #include "core/fail.h"
 #include "core/math/convert.h"
@@ -36,6 +37,26 @@ bool fits_dtype(DType dtype, int64_t value) {
   }
 }
 
+// "0 to 255"
+template <class T>
+std::string limits() {
+  return join_text(std::numeric_limits<T>::min(), " to ", std::numeric_limits<T>::max());
+}
+std::string limits_of(DType dtype) {
+  switch (dtype) {
+    case DType::U8:
+      return limits<uint8_t>();
+    case DType::U32:
+      return limits<uint32_t>();
+    case DType::I16:
+      return limits<int16_t>();
+    case DType::I32:
+      return limits<int32_t>();
+    default:
+      return limits<int64_t>();
+  }
+}
+
 }  // namespace
 
 std::string Scalar::to_string() const {
@@ -61,7 +82,8 @@ Scalar Scalar::to(DType dtype, std::string_view operation) const {
   const int64_t value = is_whole_ ? whole_ : whole ? static_cast<int64_t>(real_) : 0;
   if (!whole || !fits_dtype(dtype, value))
     fail(ErrorKind::InvalidArgument, operation, "the number ", *this, " is not a value of ",
-         dtype_name(dtype), "; cast the tensor to a dtype that holds it");
+         dtype_name(dtype), "; accepted: whole numbers from ", limits_of(dtype),
+         " (or cast the tensor to a dtype that holds it)");
   return {value};
 }
 

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// storage_decode and storage_encode: codes of f8e8m0, f6e2m3, f6e3m2 and f4 to and from f32.
+// storage_decode: codes of f8e8m0, f6e2m3, f6e3m2 and f4 to f32. storage_encode: from f32, and from f64 and
+// i64, rounded once.
 //   floors: bytes of both sides over the bandwidth
+#include "core/math/convert.h"
 #include "kernels/elements.h"
 #include "kernels/storage_args.h"
 
@@ -67,16 +69,20 @@ BW_KERNEL(kStorageThreads) storage_decode(StorageArgs args) {
   }
 }
 
-BW_KERNEL(kStorageThreads) storage_encode(StorageArgs args) {
+/// T: float, double or int64_t.
+template <class T>
+BW_DEVICE void encode(const StorageArgs& args) {
   const uint32_t at = (block() * kStorageThreads + thread()) * kStorageElements;
   if (at >= args.count) return;
   const uint32_t codes = args.count - at < kStorageElements ? args.count - at : kStorageElements;
-  const float* x = static_cast<const float*>(args.x) + at;
+  const T* x = static_cast<const T*>(args.x) + at;
   uint32_t word = 0;
 #pragma unroll
   for (uint32_t i = 0; i < kStorageElements; ++i) {
     if (i >= codes) break;
-    word |= (args.fraction == 0 ? encode_power(x[i]) : encode_small(x[i], args)) << (i * args.bits);
+    // Exact, or rounded to odd, so that the rounding to a code is the only one.
+    const float value = m::narrow_source<bf16>(x[i]);
+    word |= (args.fraction == 0 ? encode_power(value) : encode_small(value, args)) << (i * args.bits);
   }
   auto* to = static_cast<uint8_t*>(args.y) + uint64_t{at} * args.bits / 8;
   const uint32_t bytes = bytes_of_codes(codes, args.bits);
@@ -84,5 +90,9 @@ BW_KERNEL(kStorageThreads) storage_encode(StorageArgs args) {
   for (uint32_t i = 0; i < 4; ++i)
     if (i < bytes) to[i] = static_cast<uint8_t>(word >> (8 * i));
 }
+
+BW_KERNEL(kStorageThreads) storage_encode(StorageArgs args) { encode<float>(args); }
+BW_KERNEL(kStorageThreads) storage_encode_f64(StorageArgs args) { encode<double>(args); }
+BW_KERNEL(kStorageThreads) storage_encode_i64(StorageArgs args) { encode<int64_t>(args); }
 
 }  // namespace beeswax::gpu

@@ -99,7 +99,9 @@ Tensor Tensor::arange_step(const Scalar& start, const Scalar& end, const Scalar&
     if (!std::isfinite(number.as_double()))
       fail(ErrorKind::InvalidArgument, "arange", "from ", start, " to ", end, " in steps of ", step,
            "; accepted: finite numbers");
-  if (step.as_double() == 0) fail(ErrorKind::InvalidArgument, "arange", "the step is 0");
+  if (step.as_double() == 0)
+    fail(ErrorKind::InvalidArgument, "arange", "from ", start, " to ", end,
+         " in steps of 0; accepted: any other step");
   // The end is not one of the values, so it need not be a value of the dtype: 0 to 256 are all of u8.
   const Scalar first = whole ? start.to(dtype, "arange") : start.as_double();
   const Scalar by = whole ? step.to(DType::I64, "arange") : step.as_double();

@@ -1,6 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 // Elementwise operations: one definition per table row, and the few that take more than a row says.
+#include <algorithm>
 #include <cfloat>
+#include <charconv>
+#include <cmath>
+#include <cstdlib>
+#include <string>
+#include <system_error>
 
 #include "ops/common.h"
 
@@ -105,6 +111,9 @@ Tensor compare(CompareOp op, std::string_view name, const Tensor& x, const Scala
   Tensor Tensor::method(const Scalar& other) const { return compare(CompareOp::Name, #method, *this, other); }
 #include "tables/binary.def"
 
+Tensor Tensor::cmp(const Tensor& other, CompareOp op) const { return compare(op, "cmp", *this, other); }
+Tensor Tensor::cmp(const Scalar& other, CompareOp op) const { return compare(op, "cmp", *this, other); }
+
 Tensor Tensor::swiglu(const Tensor& factor) const { return gated(UnaryOp::Silu, "swiglu", *this, factor); }
 Tensor Tensor::geglu(const Tensor& factor) const { return gated(UnaryOp::Gelu, "geglu", *this, factor); }
 
@@ -147,6 +156,14 @@ Tensor round_digits(const Tensor& x, int decimals) {
   return (rounded / power).eq(count).where_cond(rounded, limit).to_dtype(x.dtype());
 }
 
+// 10^exponent as the nearest double, infinite beyond the largest.
+double power_of_ten(int64_t exponent) {
+  const std::string text = join_text("1e", std::min<int64_t>(exponent, 400));
+  double power = 0;
+  const auto read = std::from_chars(text.data(), text.data() + text.size(), power);
+  return read.ec == std::errc::result_out_of_range ? HUGE_VAL : power;
+}
+
 }  // namespace
 
 Tensor Tensor::round_to(int decimals) const {
@@ -154,8 +171,7 @@ Tensor Tensor::round_to(int decimals) const {
   if (dtype_is_int(dtype())) return decimals >= 0 ? *this : round_digits(*this, decimals);
   if (dtype_bits(dtype()) < 32) return to_dtype(DType::F32).round_to(decimals).to_dtype(dtype());
   const double largest = dtype() == DType::F32 ? FLT_MAX : DBL_MAX;
-  double power = 1;
-  for (int i = 0; i != decimals && power <= largest; i += decimals < 0 ? -1 : 1) power *= 10;
+  const double power = power_of_ten(std::abs(int64_t{decimals}));
   if (decimals < 0) {
     // Half of a power beyond the dtype is more than any of its numbers.
     if (power <= largest) return (*this / power).round() * power;
@@ -174,6 +190,11 @@ Tensor Tensor::where_cond(const Tensor& on_true, const Tensor& on_false) const {
   ops::check_dtype("where_cond", on_true, Accept::Number);
   ops::check_same_device("where_cond", *this, on_true);
   ops::check_same_device("where_cond", on_true, on_false);
+  if (!ops::broadcasts(shape(), on_true.shape()) || !ops::broadcasts(shape(), on_false.shape()) ||
+      !ops::broadcasts(on_true.shape(), on_false.shape()))
+    fail(ErrorKind::ShapeMismatch, "where_cond", "cannot broadcast the condition ", describe(), ", on_true ",
+         on_true.describe(), " and on_false ", on_false.describe(),
+         "; accepted: sizes that are equal or 1, counted from the last axis");
   const Shape to = broadcast_shapes(broadcast_shapes(shape(), on_true.shape(), "where_cond"),
                                     on_false.shape(), "where_cond");
   const Layout condition = layout().broadcast_as(to, "where_cond");
@@ -188,8 +209,10 @@ Tensor Tensor::where_cond(const Tensor& on_true, const Tensor& on_false) const {
 
 Tensor Tensor::to_dtype(DType to) const {
   if (to == dtype()) return *this;
+  // Codes are decoded as they lie in memory.
+  const Tensor from = dtype_is_storage(dtype()) ? contiguous() : *this;
   Tensor out = ops::empty_on(*this, shape(), to);
-  if (out.elem_count() > 0) ops::backend_of(*this).cast(ops::operand(*this), ops::target(out));
+  if (out.elem_count() > 0) ops::backend_of(*this).cast(ops::operand(from), ops::target(out));
   return out;
 }
 

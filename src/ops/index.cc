@@ -10,7 +10,7 @@ namespace {
 void check_count(std::string_view operation, const Tensor& x, size_t count) {
   if (count > static_cast<size_t>(x.rank()))
     fail(ErrorKind::DimOutOfRange, operation, count, " indices for ", x.describe(), ", which has ", x.rank(),
-         " axes");
+         " axes; accepted: at most one for each");
 }
 
 // One position: a view. `axis` counts in x and is where the next position goes on.
@@ -69,13 +69,13 @@ Tensor Tensor::slice_assign(std::span<const Index> ranges, const Tensor& source)
   int axis = 0;
   for (const Index& range : ranges) {
     if (range.kind() == Index::Kind::Ids)
-      fail(ErrorKind::InvalidArgument, "slice_assign",
-           "takes numbers and ranges; for ids use scatter or index_add");
+      fail(ErrorKind::InvalidArgument, "slice_assign", "takes numbers and ranges, and got ids for ",
+           describe(), "; for ids use scatter or index_add");
     part = slice("slice_assign", part, range, &axis);
   }
   if (!(part.shape() == source.shape()))
     fail(ErrorKind::ShapeMismatch, "slice_assign", "the ranges name a slice ", part.describe(), " of ",
-         describe(), ", the source is ", source.describe());
+         describe(), ", the source is ", source.describe(), "; accepted: a source of the slice's shape");
   if (source.elem_count() > 0) ops::backend_of(out).copy(ops::operand(source), ops::target(part));
   return out;
 }

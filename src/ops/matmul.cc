@@ -45,9 +45,11 @@ bool mixes(DType dtype) { return dtype == DType::F32 || dtype == DType::F16 || d
 }
 
 Tensor multiply_matrices(std::string_view operation, const Tensor& a, const Tensor& b) {
-  constexpr std::string_view kAccepted = "[.., m, k] by [.., k, n] with leading axes that broadcast";
+  constexpr std::string_view kAccepted =
+      "[.., m, k] by [.., k, n] with leading axes that broadcast (equal or 1)";
   if (a.rank() < 2 || b.rank() < 2) fail_shapes(operation, a, b, kAccepted);
   if (a.dim(-1) != b.dim(-2)) fail_shapes(operation, a, b, kAccepted);
+  if (!ops::broadcasts(batch_of(a.shape()), batch_of(b.shape()))) fail_shapes(operation, a, b, kAccepted);
   return multiply(operation, a, b);
 }
 

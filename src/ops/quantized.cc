@@ -104,8 +104,8 @@ std::string QTensor::describe() const { return join_text(shape_, " ", quant_name
 Tensor QTensor::dequantize(DType dtype) const {
   check_defined("dequantize", *this);
   if (dtype_is_storage(dtype))
-    fail(ErrorKind::UnsupportedDType, "dequantize", "to ", dtype_name(dtype),
-         ": only dtypes with arithmetic");
+    fail(ErrorKind::UnsupportedDType, "dequantize", describe(), " to ", dtype_name(dtype),
+         "; accepted: dtypes with arithmetic, such as f32, f16 and bf16");
   const bool direct = dtype == DType::F32 || dtype == DType::F16 || dtype == DType::BF16;
   Tensor out = ops::empty_on(blocks_, shape_, direct ? dtype : DType::F32);
   if (out.elem_count() > 0) ops::backend_of(blocks_).dequantize(type_, blocks_.storage(), ops::target(out));

@@ -41,7 +41,8 @@ void check_slice(std::string_view operation, const Tensor& to, const Tensor& sou
   const int64_t size = to.shape()[axis];
   if (start < 0 || start > size || source.shape()[axis] > size - start)
     fail(ErrorKind::InvalidArgument, operation, "the source ", source.describe(), " at ", start,
-         " does not fit axis ", axis, " of ", to.describe(), " (size ", size, ")");
+         " does not fit axis ", axis, " of ", to.describe(), " (accepted: a start from 0, and at most ", size,
+         " - the source's size)");
 }
 
 void write_slice(const Tensor& to, const Tensor& source, int axis, int64_t start) {

@@ -52,16 +52,24 @@ Tensor softmax_over(std::string_view name, const Tensor& x, const Axes& axes, bo
   return out.permute(std::span(back.data(), rank)).contiguous();
 }
 
-Tensor normalize(NormKind kind, std::string_view name, const Tensor& x, const Tensor& weight,
+// The weight that was given, or ones: of the bias's shape, or over the last axis.
+Tensor weight_or_ones(std::string_view name, const Tensor& x, const Tensor& given, const Tensor& bias) {
+  if (given.defined()) return given;
+  if (bias.defined()) return Tensor::ones(bias.shape(), x.dtype(), x.device());
+  return Tensor::ones({x.dim(x.shape().axis(-1, name))}, x.dtype(), x.device());
+}
+
+Tensor normalize(NormKind kind, std::string_view name, const Tensor& x, const Tensor& given,
                  const Tensor& bias, double eps) {
   ops::check_dtype(name, x, ops::Accept::Float);
+  const Tensor weight = weight_or_ones(name, x, given, bias);
   ops::check_same_dtype(name, x, weight);
   ops::check_same_device(name, x, weight);
   bool fits = weight.rank() >= 1 && weight.rank() <= x.rank();
   for (int axis = 1; fits && axis <= weight.rank(); ++axis) fits = weight.dim(-axis) == x.dim(-axis);
   if (!fits)
-    fail(ErrorKind::ShapeMismatch, name, "the weight ", weight.describe(), " must have the last axes of ",
-         x.describe());
+    fail(ErrorKind::ShapeMismatch, name, given.defined() ? "the weight " : "the bias ", weight.describe(),
+         " must have the last axes of ", x.describe());
   if (bias.defined()) {
     ops::check_same_dtype(name, x, bias);
     ops::check_same_device(name, x, bias);

@@ -25,18 +25,28 @@ std::pair<Tensor, Tensor> sorted(std::string_view name, const Tensor& x, int axi
           ids.transpose(axis, last).contiguous()};
 }
 
+// All of it, with the checks; any axis.
+std::pair<Tensor, Tensor> sorted_axis(std::string_view name, const Tensor& x, int axis, bool ascending,
+                                      bool want_values) {
+  ops::check_dtype(name, x, ops::Accept::Number);
+  const int at = x.shape().axis(axis, name);
+  return sorted(name, x, at, ascending, x.dim(at), want_values);
+}
+
 }  // namespace
 
 Tensor Tensor::arg_sort(int axis, bool ascending) const {
-  ops::check_dtype("arg_sort", *this, ops::Accept::Number);
-  const int at = shape().axis(axis, "arg_sort");
-  return sorted("arg_sort", *this, at, ascending, dim(at), false).second;
+  return sorted_axis("arg_sort", *this, axis, ascending, false).second;
+}
+Tensor Tensor::arg_sort_last_dim(bool ascending) const {
+  return sorted_axis("arg_sort_last_dim", *this, -1, ascending, false).second;
 }
 
 std::pair<Tensor, Tensor> Tensor::sort(int axis, bool ascending) const {
-  ops::check_dtype("sort", *this, ops::Accept::Number);
-  const int at = shape().axis(axis, "sort");
-  return sorted("sort", *this, at, ascending, dim(at), true);
+  return sorted_axis("sort", *this, axis, ascending, true);
+}
+std::pair<Tensor, Tensor> Tensor::sort_last_dim(bool ascending) const {
+  return sorted_axis("sort_last_dim", *this, -1, ascending, true);
 }
 
 std::pair<Tensor, Tensor> Tensor::topk(int64_t k, bool largest) const {

@@ -48,10 +48,11 @@ Tensor Tensor::reshape(std::span<const int64_t> sizes) const {
   if (hole >= 0) {
     if (rest == 0 || count % rest != 0)
       fail(ErrorKind::ShapeMismatch, "reshape", "cannot infer the -1: ", count, " elements of ", describe(),
-           " do not divide by ", rest);
+           " do not divide by ", rest, "; accepted: other sizes whose product is not 0 and divides ", count);
     to.set(hole, count / rest);
   } else if (rest != count) {
-    fail(ErrorKind::ShapeMismatch, "reshape", describe(), " has ", count, " elements, ", to, " has ", rest);
+    fail(ErrorKind::ShapeMismatch, "reshape", describe(), " has ", count, " elements, ", to, " has ", rest,
+         "; accepted: sizes whose product is ", count);
   }
   Layout view;
   if (layout().reshape_view(to, &view)) return with_layout(view);
@@ -64,7 +65,7 @@ Tensor Tensor::flatten(int first, int last) const {
   const int to = shape().axis(last, "flatten");
   if (from > to)
     fail(ErrorKind::InvalidArgument, "flatten", "first axis ", first, " comes after last axis ", last, " in ",
-         describe());
+         describe(), "; accepted: a first axis that does not");
   Shape out;
   int64_t joined = 1;
   for (int axis = 0; axis < rank(); ++axis) {
@@ -121,6 +122,9 @@ Tensor Tensor::permute(std::span<const int> axes) const {
 
 Tensor Tensor::broadcast_as(const Shape& to) const {
   check_not_packed("broadcast_as", *this);
+  if (!ops::broadcasts_to(shape(), to))
+    fail(ErrorKind::ShapeMismatch, "broadcast_as", "cannot broadcast ", describe(), " to ", to,
+         "; accepted: each size equal or 1, counted from the last axis");
   return checked_view("broadcast_as", *this, layout().broadcast_as(to, "broadcast_as"));
 }
 
@@ -147,7 +151,8 @@ Tensor Tensor::narrow(int axis, int64_t start, int64_t length) const {
   const int64_t size = shape()[at];
   if (start < 0 || length < 0 || start > size || length > size - start)
     fail(ErrorKind::InvalidArgument, "narrow", "start ", start, " and length ", length, " do not fit axis ",
-         axis, " of ", describe(), " (size ", size, ")");
+         axis, " of ", describe(), " (accepted: a start from 0 to ", size, ", a length from 0 to ", size,
+         " - start)");
   if (start == 0 && length == size) return *this;
   check_not_packed("narrow", *this);
   return with_layout(layout().narrow(at, start, length));
@@ -166,7 +171,8 @@ Tensor Tensor::get_on_dim(int axis, int64_t index) const {
 
 std::vector<Tensor> Tensor::chunk(int chunks, int axis) const {
   const int at = shape().axis(axis, "chunk");
-  if (chunks < 1) fail(ErrorKind::InvalidArgument, "chunk", "needs at least one chunk, got ", chunks);
+  if (chunks < 1)
+    fail(ErrorKind::InvalidArgument, "chunk", "needs at least one chunk of ", describe(), ", got ", chunks);
   const int64_t size = shape()[at];
   const int64_t parts = size < chunks ? size : chunks;
   std::vector<Tensor> out;

@@ -3,6 +3,9 @@
 // binding, slices from the end, bounds of either kind.
 #include <gtest/gtest.h>
 
+#include <list>
+#include <ranges>
+
 #include "beeswax/tensor.h"
 #include "support/expect_error.h"
 
@@ -26,6 +29,38 @@ TEST(Api, NestedLists) {
   EXPECT_ERROR(x.to_vec1<int32_t>(), ShapeMismatch, "[to_vec1] expected rank 1, got [2, 3] i32 cpu");
   EXPECT_ERROR(x.to_vec3<int32_t>(), ShapeMismatch, "[to_vec3] expected rank 3");
   EXPECT_ERROR(x.to_vec2<float>(), DTypeMismatch, "holds i32, not f32");
+}
+
+TEST(Api, FromAnyRange) {
+  const Tensor x = Tensor::from_iter(std::views::iota(0, 6) |
+                                     std::views::transform([](int i) { return static_cast<float>(i) / 2; }));
+  EXPECT_EQ(x.describe(), test::here("[6] f32 cpu"));
+  EXPECT_EQ(x.to_vec<float>(), (Floats{0, 0.5, 1, 1.5, 2, 2.5}));
+  const std::list<int64_t> list = {7, -1};
+  EXPECT_EQ(Tensor::from_iter(list).to_vec<int64_t>(), (std::vector<int64_t>{7, -1}));
+  EXPECT_EQ(Tensor::from_iter(std::vector<uint8_t>{}).describe(), test::here("[0] u8 cpu"));
+}
+
+TEST(Api, ComparisonsByName) {
+  const Tensor x = Tensor::of({1, 2, 3}), y = Tensor::of({3, 2, 1});
+  using Bytes = std::vector<uint8_t>;
+  const std::pair<CompareOp, Bytes> cases[] = {{CompareOp::Eq, {0, 1, 0}}, {CompareOp::Ne, {1, 0, 1}},
+                                               {CompareOp::Lt, {1, 0, 0}}, {CompareOp::Le, {1, 1, 0}},
+                                               {CompareOp::Gt, {0, 0, 1}}, {CompareOp::Ge, {0, 1, 1}}};
+  for (const auto& [op, want] : cases) {
+    EXPECT_EQ(x.cmp(y, op).to_vec<uint8_t>(), want);
+    EXPECT_EQ(x.cmp(2, op).to_vec<uint8_t>(), want);
+  }
+  EXPECT_ERROR(x.cmp(Tensor::of({1.0f}), CompareOp::Eq), DTypeMismatch,
+               "[cmp] the dtypes of [3] i32 cpu and");
+}
+
+TEST(Api, AxesFromTheEnd) {
+  const Tensor x = Tensor::zeros({2, 3}, DType::F32);
+  EXPECT_EQ(x.normalize_axis(-1), 1);
+  EXPECT_EQ(x.normalize_axis(0), 0);
+  EXPECT_ERROR(x.normalize_axis(2), DimOutOfRange,
+               "[normalize_axis] axis 2 is out of range for shape [2, 3]");
 }
 
 TEST(Api, SizesAndStrides) {
@@ -94,7 +129,8 @@ TEST(Api, ScalarsHaveNoAxes) {
   EXPECT_ERROR(x.i(0), DimOutOfRange, "[index] 1 indices for [] f32 cpu, which has 0 axes");
   EXPECT_ERROR(x.squeeze(-1), DimOutOfRange, "[squeeze]");
   EXPECT_ERROR(x.softmax(0), DimOutOfRange, "[softmax]");
-  EXPECT_ERROR(x.sort_last_dim(), DimOutOfRange, "[sort]");
+  EXPECT_ERROR(x.sort_last_dim(), DimOutOfRange, "[sort_last_dim]");
+  EXPECT_ERROR(x.arg_sort_last_dim(), DimOutOfRange, "[arg_sort_last_dim]");
 }
 
 TEST(Api, ShapesThatCannotBe) {

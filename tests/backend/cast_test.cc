@@ -2,6 +2,9 @@
 // to_dtype between every pair of dtypes: one rounding, saturating, NaN to 0; then where, affine and clamp.
 #include <gtest/gtest.h>
 
+#include <cfloat>
+#include <cmath>
+
 #include "support/devices.h"
 #include "support/expect_error.h"
 #include "support/numbers.h"
@@ -132,7 +135,6 @@ TEST(StorageDTypes, DecodeExactlyAndEncodeToNearest) {
                     .to_dtype(DType::F32)
                     .to_vec<float>(),
                 (std::vector<float>{0.25f, 28, 0.75f, -28, 2.5f, 1.25f}));
-    EXPECT_ERROR(x.to_dtype(DType::F64).to_dtype(DType::F4), UnsupportedDType, "cast to f32 first");
     EXPECT_ERROR(f4.narrow(0, 1, 2), UnsupportedDType, "packed below a byte");
   }
 }
@@ -153,6 +155,12 @@ TEST(Where, PicksBitsOnEveryDType) {
   const Tensor nans = Tensor::from_bytes(std::as_bytes(std::span(nan_bits)), {2}, DType::F32);
   EXPECT_EQ(Tensor::ones({2}, DType::U8).where_cond(nans, nans.zeros_like()).to_bytes(), nans.to_bytes());
   EXPECT_ERROR(nans.where_cond(nans, nans), UnsupportedDType, "accepted dtypes: u8, u32, i16, i32, i64");
+  EXPECT_ERROR(
+      Tensor::ones({2, 1}, DType::U8)
+          .where_cond(Tensor::ones({3}, DType::F16), Tensor::ones({2, 4}, DType::F16)),
+      ShapeMismatch,
+      "[where_cond] cannot broadcast the condition [2, 1] u8 cpu, on_true [3] f16 cpu and on_false [2, 4] "
+      "f16 cpu; accepted: sizes that are equal or 1, counted from the last axis");
 }
 
 TEST(Affine, ComputesInOneDTypeAndRoundsOnce) {
@@ -174,8 +182,8 @@ TEST(Affine, ComputesInOneDTypeAndRoundsOnce) {
             (std::vector<float>{1300, -400}));
 }
 
-TEST(RoundTo, NeverLeavesTheRange) {
-  // A finite number stays finite, and one without digits so far to the right stays as it is.
+TEST(RoundTo, NothingOverflowsOnTheWay) {
+  // A number without digits so far to the right stays as it is; only a result can be out of range.
   EXPECT_EQ(Tensor::full({1}, 60000, DType::F16).round_to(1).to_doubles()[0], 60000);
   EXPECT_EQ(Tensor::full({1}, 1.2341, DType::F16).round_to(2).to_doubles()[0],
             Tensor::full({1}, 1.23, DType::F16).to_doubles()[0]);
@@ -188,6 +196,41 @@ TEST(RoundTo, NeverLeavesTheRange) {
     for (int decimals : {-35, -300, -400, INT32_MIN})
       EXPECT_EQ(x.round_to(decimals).to_doubles(), none) << decimals;
     EXPECT_TRUE(std::isnan(Tensor::full({1}, std::nan(""), dtype).round_to(-400).to_doubles()[0]));
+  }
+}
+
+TEST(RoundTo, BeyondTheRangeIsInfinite) {
+  EXPECT_EQ(Tensor::full({1}, DBL_MAX, DType::F64).round_to(-308).to_doubles()[0], HUGE_VAL);
+  EXPECT_EQ(Tensor::full({1}, -FLT_MAX, DType::F32).round_to(-38).to_doubles()[0], -(3.0f * 1e38f));
+  EXPECT_EQ(Tensor::full({1}, 1e308, DType::F64).round_to(-308).to_doubles()[0], 1e308);
+  EXPECT_EQ(Tensor::full({1}, 448, DType::F8E4M3).round_to(-1).to_doubles()[0], 448);  // it has no infinity
+}
+
+TEST(RoundTo, EveryHalf) {
+  std::vector<uint16_t> patterns(1 << 16);
+  for (size_t i = 0; i < patterns.size(); ++i) patterns[i] = static_cast<uint16_t>(i);
+  const Tensor x = Tensor::from_bytes(std::as_bytes(std::span(patterns)), {1 << 16}, DType::F16);
+  const std::vector<double> values = x.to_doubles();
+  for (int decimals = -6; decimals <= 5; ++decimals) {
+    const std::vector<double> got = x.round_to(decimals).to_doubles();
+    for (size_t i = 0; i < values.size(); ++i) {
+      const auto value = static_cast<float>(values[i]);
+      float want = value;
+      if (decimals < 0) {
+        // The nearest multiple; it fits a float, and is rounded to a half once.
+        const double power = std::pow(10.0, -decimals);
+        want = static_cast<float>(std::round(values[i] / power) * power);
+      } else if (const auto power = static_cast<float>(std::pow(10.0, decimals));
+                 std::fabs(value * power) < 0x1p24f) {
+        want = std::round(value * power) / power;
+      }
+      const double rounded = f16_to_float(f16_from_float(want));
+      ASSERT_TRUE(got[i] == rounded || (std::isnan(got[i]) && std::isnan(values[i])))
+          << values[i] << " to " << decimals << ": " << got[i] << ", not " << rounded;
+      if (std::isinf(got[i]) && std::isfinite(values[i])) {
+        ASSERT_GE(std::fabs(want), 65520) << "only what no half is near to is infinite";
+      }
+    }
   }
 }
 

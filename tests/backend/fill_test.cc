@@ -92,8 +92,10 @@ TEST(Range, WholeNumbersToTheEdges) {
 }
 
 TEST(Range, Errors) {
-  EXPECT_ERROR(Tensor::arange_step(0, 5, 0, DType::I32), InvalidArgument, "[arange] the step is 0");
-  EXPECT_ERROR(Tensor::arange_step(0, 5, 0, DType::F32), InvalidArgument, "[arange] the step is 0");
+  EXPECT_ERROR(Tensor::arange_step(0, 5, 0, DType::I32), InvalidArgument,
+               "[arange] from 0 to 5 in steps of 0; accepted: any other step");
+  EXPECT_ERROR(Tensor::arange_step(0, 5, 0, DType::F32), InvalidArgument,
+               "[arange] from 0 to 5 in steps of 0; accepted: any other step");
   EXPECT_ERROR(Tensor::arange(0, 300, DType::U8), InvalidArgument,
                "[arange] the number 299 is not a value of u8");
   EXPECT_ERROR(Tensor::arange(0, 257, DType::U8), InvalidArgument, "[arange] the number 256");

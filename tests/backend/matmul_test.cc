@@ -183,8 +183,10 @@ TEST(Matmul, Refuses) {
       f32({2, 3}).matmul(f32({4, 5})), ShapeMismatch,
       "[matmul] cannot multiply [2, 3] f32 cpu by [4, 5] f32 cpu; accepted: [.., m, k] by [.., k, n]");
   EXPECT_ERROR(f32({3}).matmul(f32({3, 5})), ShapeMismatch, "cannot multiply [3] f32 cpu by [3, 5] f32 cpu");
-  EXPECT_ERROR(f32({2, 2, 3}).matmul(f32({3, 3, 5})), ShapeMismatch,
-               "[matmul] cannot broadcast [2] with [3]");
+  EXPECT_ERROR(
+      f32({2, 2, 3}).matmul(f32({3, 3, 5})), ShapeMismatch,
+      "[matmul] cannot multiply [2, 2, 3] f32 cpu by [3, 3, 5] f32 cpu; accepted: [.., m, k] by [.., k, n] "
+      "with leading axes that broadcast (equal or 1)");
   EXPECT_ERROR(f32({2, 3}).matmul(Tensor::zeros({3, 2}, DType::F16)), DTypeMismatch, "[2, 3] f32 cpu");
   EXPECT_ERROR(Tensor::zeros({2, 3}, DType::F4).matmul(Tensor::zeros({3, 2}, DType::F4)), UnsupportedDType,
                "accepted dtypes: u8");

@@ -311,6 +311,20 @@ TEST(Norms, LayerNormSurvivesALargeMean) {
   for (size_t i = 0; i < 4; ++i) EXPECT_NEAR(got[i], (static_cast<double>(i) - 1.5) * unit, 1e-6);
 }
 
+TEST(Norms, NeedNoWeight) {
+  for (DType dtype : floats()) {
+    const Tensor x = random_tensor({3, 2, 40}, dtype, 1, -3, 5);
+    const Tensor ones = Tensor::ones({40}, dtype), b = random_tensor({2, 40}, dtype, 2, -1, 1);
+    EXPECT_EQ(x.rms_norm().to_bytes(), x.rms_norm(ones).to_bytes());
+    EXPECT_EQ(x.rms_norm({}, 0.5).to_bytes(), x.rms_norm(ones, 0.5).to_bytes());
+    EXPECT_EQ(x.layer_norm().to_bytes(), x.layer_norm(ones, Tensor()).to_bytes());
+    EXPECT_EQ(x.layer_norm({}, b).to_bytes(), x.layer_norm(Tensor::ones({2, 40}, dtype), b).to_bytes());
+  }
+  EXPECT_ERROR(Tensor::ones({}, DType::F32).rms_norm(), DimOutOfRange, "[rms_norm]");
+  EXPECT_ERROR(Tensor::ones({2, 3}, DType::F32).layer_norm({}, Tensor::ones({2}, DType::F32)), ShapeMismatch,
+               "[layer_norm] the bias [2] f32 cpu must have the last axes of [2, 3] f32 cpu");
+}
+
 TEST(Norms, SayWhatTheyNeed) {
   const Tensor x = Tensor::ones({2, 3}, DType::F32);
   EXPECT_ERROR(x.rms_norm(Tensor::ones({2}, DType::F32)), ShapeMismatch,

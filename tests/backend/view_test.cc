@@ -37,8 +37,18 @@ TEST(View, ReshapeKeepsViewsWhereStridesAllow) {
   const Tensor split = x.t().reshape({2, 3, 4});  // splitting an axis needs no copy
   EXPECT_EQ(&x.storage(), &split.storage());
   EXPECT_EQ(split.to_vec<float>(), x.t().to_vec<float>());
-  EXPECT_ERROR(x.reshape({5, -1}), ShapeMismatch, "do not divide");
-  EXPECT_ERROR(x.reshape({5, 5}), ShapeMismatch, "[reshape] [4, 6] f32 cpu has 24 elements, [5, 5] has 25");
+  EXPECT_ERROR(x.reshape({5, -1}), ShapeMismatch,
+               "[reshape] cannot infer the -1: 24 elements of [4, 6] f32 cpu do not divide by 5; accepted: "
+               "other sizes "
+               "whose product is not 0 and divides 24");
+  EXPECT_ERROR(
+      x.reshape({5, 5}), ShapeMismatch,
+      "[reshape] [4, 6] f32 cpu has 24 elements, [5, 5] has 25; accepted: sizes whose product is 24");
+  EXPECT_ERROR(x.broadcast_as({3, 4, 5}), ShapeMismatch,
+               "[broadcast_as] cannot broadcast [4, 6] f32 cpu to [3, 4, 5]; accepted: each size equal or 1");
+  EXPECT_ERROR(x.flatten(1, 0), InvalidArgument,
+               "[flatten] first axis 1 comes after last axis 0 in [4, 6] f32 cpu; accepted: a first axis");
+  EXPECT_ERROR(x.chunk(0, 1), InvalidArgument, "[chunk] needs at least one chunk of [4, 6] f32 cpu, got 0");
 }
 
 TEST(View, FullThenDense) {

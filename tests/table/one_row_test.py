@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """One row of unary.def is a whole operation. In a copy of the tree this adds one line to one file, counts that
 nothing else changed, and shows that the operation is there: in the shared library with the right values, in the
-tests on every dtype, in the benchmarks and in the documentation.
+tests on every dtype, in the benchmarks and in the documentation. And it shows that mutate_rows.py, which wants a test
+that goes red for a change of any column of any row, finds those of the new one.
 
 usage: one_row_test.py SCRATCH-FOLDER [JOBS]
 """
@@ -13,6 +14,7 @@ import unittest
 ROOT = os.path.normpath(os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", ".."))
 sys.path.insert(0, os.path.join(ROOT, "tools"))
 import docs_tables  # noqa: E402
+import mutate_rows  # noqa: E402
 import scratch_tree  # noqa: E402
 import tables  # noqa: E402
 
@@ -66,6 +68,36 @@ class OneRow(unittest.TestCase):
         status, output = self.scratch.run("tests/unary_test", "--gtest_filter=*/Cube_*")
         self.assertEqual(status, 0, output)
         self.assertIn(f"[  PASSED  ] {len(self.dtypes)} tests.", output)
+
+    def test_every_expression_has_tests_that_a_change_turns_red(self):
+        row = next(row for row in tables.read_table("unary", self.scratch.tree) if row["Name"] == "Cube")
+        dtypes = tables.read_table("dtypes")
+        checked = set()
+        for column in mutate_rows.EXPRESSIONS:
+            if column.table == "unary" and row[column.column] not in mutate_rows.NOTHING:
+                listed = mutate_rows.list_tests(self.scratch, column.program)
+                self.assertTrue(mutate_rows.expected_tests(column, row, listed, dtypes), column.column)
+                checked.add(column.column)
+        self.assertEqual(checked, {"expr", "derivative"})
+
+    def test_every_fact_has_a_test_that_a_change_turns_red(self):
+        program, other = os.path.join(FOLDER, "tables_test"), os.path.join(FOLDER, "changed")
+        failure, ran, red = mutate_rows.run_facts(self.scratch.tree, program)
+        self.assertIsNone(failure)
+        self.assertEqual(red, set())
+        row = next(row for row in tables.read_table("unary", self.scratch.tree) if row["Name"] == "Cube")
+        for column, (test, change) in mutate_rows.FACTS["unary"].items():
+            self.assertIn(f"{test}/Cube", ran)
+            values = list(row.values)
+            values[row.names.index(column)] = change(row[column])
+            os.makedirs(os.path.join(other, "tables"), exist_ok=True)
+            with open(os.path.join(self.scratch.tree, TABLE), encoding="utf-8") as file:
+                text = file.read().replace(ROW, f"{row.macro}({', '.join(values)})")
+            with open(os.path.join(other, "tables", "unary.def"), "w", encoding="utf-8") as file:
+                file.write(text)
+            failure, _, red = mutate_rows.run_facts(self.scratch.tree, program, other)
+            self.assertIsNone(failure)
+            self.assertEqual(red, {f"{test}/Cube"})
 
     def test_the_derivative_is_tested_and_right(self):
         status, output = self.scratch.run("tests/derivative_test", "--gtest_filter=*/Cube")

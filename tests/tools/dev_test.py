@@ -61,6 +61,36 @@ class Dev(unittest.TestCase):
             self.assertIn(name, names)
         self.assertEqual(len(names), len(set(names)))
 
+    # With programs that only say that they ran, and a sort that is too slow.
+    def test_bench_runs_the_peers_that_are_installed(self):
+        def bench(openblas, numpy, *options):
+            with tempfile.TemporaryDirectory() as folder:
+                os.symlink(os.path.join(ROOT, "tools"), os.path.join(folder, "tools"))
+                for path, text in [("build/bin/bw_bench", "echo ours $*"), ("build/bin/peer_gemm", "echo gemm"),
+                                   ("path/ldconfig", f"echo ' libopenblas.so.{openblas} (libc6) => /lib'"),
+                                   ("path/python3", f'[ "$1" = -c ] && exit {numpy}\necho "ran $1"\nexit 1')]:
+                    file = os.path.join(folder, path)
+                    os.makedirs(os.path.dirname(file), exist_ok=True)
+                    with open(file, "w", encoding="utf-8") as program:
+                        program.write(f"#!/bin/sh\n{text}\n")
+                    os.chmod(file, 0o755)
+                script = ('set -euo pipefail; source tools/dev/bench.sh; need_packages() { :; }; '
+                          'build_preset() { echo "built $*"; }; run_bench "$@"')
+                path = os.path.join(folder, "path") + os.pathsep + os.environ["PATH"]
+                done = subprocess.run(["bash", "-c", script, "bench", *options], cwd=folder, capture_output=True, text=True,
+                                      check=False, env={**os.environ, "PATH": path})
+                return done.returncode, done.stdout
+        status, out = bench(0, 0, "--peers", "--quick")
+        self.assertEqual(status, 1)
+        self.assertRegex(out, r"\Abuilt release bw_bench peer_gemm\nours --quick\n(.*\n)+gemm\n(.*\n)+"
+                              r"ran bench/peers/sort_numpy.py\n\Z")
+        status, out = bench(9, 1, "--quick", "--peers")
+        self.assertEqual(status, 0)
+        self.assertIn("ours --quick\n", out)
+        self.assertIn("libopenblas.so.0 is not installed", out)
+        self.assertIn("NumPy is not installed", out)
+        self.assertEqual(bench(0, 0), (0, "built release bw_bench\nours\n"))
+
     # On a machine where nothing is installed, as dpkg-query has it.
     def test_setup_names_what_is_missing(self):
         with tempfile.TemporaryDirectory() as folder:

@@ -42,6 +42,46 @@ TEST(Layout, ViewsOfStrides) {
   EXPECT_EQ(dense.narrow(0, 1, 0).extent(), 0);
 }
 
+std::vector<int64_t> places(const StridedIndex& index) {
+  std::vector<int64_t> out;
+  for (const int64_t at : index) out.push_back(at);
+  EXPECT_EQ(static_cast<int64_t>(out.size()), index.size());
+  return out;
+}
+
+TEST(Layout, PlacesOfElements) {
+  using Places = std::vector<int64_t>;
+  const Layout dense(Shape{2, 3}, 4);
+  EXPECT_EQ(places(dense.strided_index()), (Places{4, 5, 6, 7, 8, 9}));
+  EXPECT_EQ(places(dense.transpose(0, 1).strided_index()), (Places{4, 7, 5, 8, 6, 9}));
+  EXPECT_EQ(places(Layout(Shape{2, 1}).broadcast_as({2, 2}, "t").strided_index()), (Places{0, 0, 1, 1}));
+  EXPECT_EQ(places(Layout(Shape{}, 3).strided_index()), (Places{3}));
+  EXPECT_EQ(places(dense.narrow(1, 1, 0).strided_index()), Places());
+  EXPECT_EQ(places(StridedIndex()), (Places{0}));  // a scalar at the start
+}
+
+TEST(Layout, BlocksOfNeighbours) {
+  using Places = std::vector<int64_t>;
+  const auto check = [](const Layout& layout, int64_t length, const Places& starts) {
+    const StridedBlocks blocks = layout.strided_blocks();
+    EXPECT_EQ(blocks.length, length);
+    EXPECT_EQ(places(blocks.starts), starts);
+    Places all;
+    for (const int64_t start : blocks.starts)
+      for (int64_t i = 0; i < blocks.length; ++i) all.push_back(start + i);
+    EXPECT_EQ(all, places(layout.strided_index()));
+  };
+  const Layout dense(Shape{2, 3, 4}, 1);
+  check(dense, 24, {1});
+  check(dense.narrow(1, 1, 2), 8, {5, 17});
+  check(dense.narrow(2, 0, 3), 3, {1, 5, 9, 13, 17, 21});
+  check(dense.transpose(0, 2).narrow(0, 0, 2), 1, {1, 13, 5, 17, 9, 21, 2, 14, 6, 18, 10, 22});
+  check(dense.narrow(2, 3, 1).narrow(0, 0, 1), 1, {4, 8, 12});  // axes of one element do not count
+  check(Layout(Shape{2, 1}).broadcast_as({2, 3}, "t"), 1, {0, 0, 0, 1, 1, 1});
+  check(Layout(Shape{}), 1, {0});
+  check(dense.narrow(0, 0, 0), 0, {});
+}
+
 TEST(Layout, ReshapeViews) {
   Layout out;
   const Layout dense(Shape{4, 6});

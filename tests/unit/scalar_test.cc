@@ -31,8 +31,13 @@ TEST(Scalar, WholeFloatsOfTheWholeRange) {
   EXPECT_ERROR(Scalar(0x1p63).to(DType::I64, "test"), InvalidArgument, "[test] the number");
   for (double bad : {0.5, std::nan(""), HUGE_VAL, -HUGE_VAL})
     EXPECT_ERROR(Scalar(bad).to(DType::I32, "test"), InvalidArgument, "is not a value of i32");
-  EXPECT_ERROR(Scalar(256).to(DType::U8, "test"), InvalidArgument, "the number 256 is not a value of u8");
-  EXPECT_ERROR(Scalar(-1).to(DType::U32, "test"), InvalidArgument, "the number -1 is not a value of u32");
+  EXPECT_ERROR(Scalar(256).to(DType::U8, "test"), InvalidArgument,
+               "the number 256 is not a value of u8; accepted: whole numbers from 0 to 255");
+  EXPECT_ERROR(Scalar(-1).to(DType::U32, "test"), InvalidArgument,
+               "the number -1 is not a value of u32; accepted: whole numbers from 0 to 4294967295");
+  EXPECT_ERROR(Scalar(0x1p15).to(DType::I16, "test"), InvalidArgument, "from -32768 to 32767");
+  EXPECT_ERROR(Scalar(0.5).to(DType::I64, "test"), InvalidArgument,
+               "from -9223372036854775808 to 9223372036854775807");
 }
 
 // Values just beyond the middle between two neighbours: a rounding in between would lose what is beyond.

@@ -3,11 +3,12 @@
 
 #include <algorithm>
 #include <cmath>
+#include <cstring>
 #include <limits>
 #include <vector>
 
 #include "backends/cpu/chunks.h"
-#include "core/fail.h"
+#include "core/math/convert.h"
 
 namespace beeswax::cpu {
 namespace {
@@ -89,49 +90,96 @@ void write_code(std::byte* base, int64_t index, int bits, unsigned code) {
   if (bit % 8 + bits > 8) base[bit / 8 + 1] |= static_cast<std::byte>(shifted >> 8);
 }
 
+constexpr int64_t kRun = 1024;
+
+// f32 values that round to the narrow dtypes as the numbers they stand for would: exact, or rounded to odd.
+template <class T>
+void to_odd(const std::byte* from, float* to, int64_t count) {
+  for (int64_t i = 0; i < count; ++i) {
+    T value;
+    std::memcpy(&value, from + static_cast<size_t>(i) * sizeof(T), sizeof(T));
+    to[i] = m::narrow_source<bf16>(value);
+  }
+}
+using ToOdd = void (*)(const std::byte*, float*, int64_t);
+ToOdd odd_loop(DType dtype) {
+  switch (dtype) {
+    case DType::U32:
+      return to_odd<uint32_t>;
+    case DType::I32:
+      return to_odd<int32_t>;
+    case DType::I64:
+      return to_odd<int64_t>;
+    case DType::F64:
+      return to_odd<double>;
+    default:
+      return nullptr;  // f32 holds every value
+  }
+}
+
+void decode(const Codes& codes, const Operand& x, int64_t begin, int64_t count, float* values) {
+  for (int64_t i = 0; i < count; ++i) values[i] = codes.values[read_code(x.data(), begin + i, codes.bits)];
+}
+void encode(const Codes& codes, const Target& out, int64_t begin, int64_t count, const float* values) {
+  for (int64_t i = 0; i < count; ++i) write_code(out.data(), begin + i, codes.bits, codes.encode(values[i]));
+}
+
+// Calls take(begin, count) for parts of `count` elements, in order.
+template <class Take>
+void for_each_run(int64_t count, const Take& take) {
+  for (int64_t begin = 0; begin < count; begin += kRun) take(begin, std::min(kRun, count - begin));
+}
+
+void decode_to(const Operand& x, const Target& out, int64_t count) {
+  float values[kRun];
+  const Codes& codes = Codes::of(x.dtype);
+  const CastLoop narrow = conversion(DType::F32, out.dtype);
+  const auto bytes = static_cast<int64_t>(dtype_bytes(out.dtype, 1));
+  for_each_run(count, [&](int64_t begin, int64_t run) {
+    decode(codes, x, begin, run, values);
+    std::byte* to = out.data() + begin * bytes;
+    if (narrow != nullptr) {
+      narrow(values, to, run);
+    } else {
+      std::memcpy(to, values, static_cast<size_t>(run) * sizeof(float));
+    }
+  });
+}
+
+void encode_from(const Operand& x, const Target& out, int64_t count) {
+  const Codes& codes = Codes::of(out.dtype);
+  const ToOdd odd = odd_loop(x.dtype);
+  const Argument from{x, 0};
+  const ChunkInput input(from, odd != nullptr ? x.dtype : DType::F32);
+  const Nest<1> nest({x.layout});
+  NestPosition<1> position(nest, 0);
+  float values[kRun];
+  alignas(64) std::byte gathered[kRun * 8];
+  alignas(64) std::byte widened[kRun * 8];
+  for_each_run(count, [&](int64_t begin, int64_t run) {
+    const void* dense = input.fetch(nest, position, 0, begin, run, gathered, widened);
+    if (odd != nullptr) {
+      odd(static_cast<const std::byte*>(dense), values, run);
+    } else {
+      std::memcpy(values, dense, static_cast<size_t>(run) * sizeof(float));
+    }
+    encode(codes, out, begin, run, values);
+    position.skip(run);
+  });
+}
+
 }  // namespace
 
 void cast_storage(const Operand& x, const Target& out) {
-  constexpr int64_t kRun = 1024;
-  float values[kRun];
   const int64_t count = x.layout->shape().elem_count();
-  if (dtype_is_storage(x.dtype)) {
-    if (dtype_is_storage(out.dtype))
-      fail(ErrorKind::UnsupportedDType, "to_dtype", dtype_name(x.dtype), " to ", dtype_name(out.dtype),
-           ": both are storage types; go through f32");
-    const Codes& codes = Codes::of(x.dtype);
-    const CastLoop narrow = conversion(DType::F32, out.dtype);
-    const auto bytes = static_cast<int64_t>(dtype_bytes(out.dtype, 1));
-    for (int64_t begin = 0; begin < count; begin += kRun) {
-      const int64_t run = std::min(kRun, count - begin);
-      for (int64_t i = 0; i < run; ++i) values[i] = codes.values[read_code(x.data(), begin + i, codes.bits)];
-      std::byte* to = out.data() + begin * bytes;
-      if (narrow != nullptr) {
-        narrow(values, to, run);
-      } else {
-        std::memcpy(to, values, static_cast<size_t>(run) * sizeof(float));
-      }
-    }
-    return;
-  }
-  if (compute_dtype(x.dtype) != DType::F32)
-    fail(ErrorKind::UnsupportedDType, "to_dtype", dtype_name(x.dtype), " to ", dtype_name(out.dtype),
-         ": storage types are written from f32, f16, bf16 or f8e4m3; cast to f32 first");
-  const Codes& codes = Codes::of(out.dtype);
+  if (!dtype_is_storage(out.dtype)) return decode_to(x, out, count);
   std::fill_n(out.data(), dtype_bytes(out.dtype, static_cast<size_t>(count)), std::byte{0});
-  const Argument from{x, 0};
-  const ChunkInput input(from, DType::F32);
-  const Nest<1> nest({x.layout});
-  NestPosition<1> position(nest, 0);
-  alignas(64) std::byte gathered[kRun * 4];
-  alignas(64) std::byte widened[kRun * 4];
-  for (int64_t begin = 0; begin < count; begin += kRun) {
-    const int64_t run = std::min(kRun, count - begin);
-    const void* dense = input.fetch(nest, position, 0, begin, run, gathered, widened);
-    std::memcpy(values, dense, static_cast<size_t>(run) * sizeof(float));
-    for (int64_t i = 0; i < run; ++i) write_code(out.data(), begin + i, codes.bits, codes.encode(values[i]));
-    position.skip(run);
-  }
+  if (!dtype_is_storage(x.dtype)) return encode_from(x, out, count);
+  float values[kRun];
+  for_each_run(count, [&](int64_t begin, int64_t run) {
+    decode(Codes::of(x.dtype), x, begin, run, values);
+    encode(Codes::of(out.dtype), out, begin, run, values);
+  });
 }
 
 }  // namespace beeswax::cpu

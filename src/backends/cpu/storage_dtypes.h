@@ -6,9 +6,10 @@
 
 namespace beeswax::cpu {
 
-/// One side is a storage dtype, dense. Decoding is exact and goes to any dtype; encoding takes f32 and
-/// narrower floats, rounds to nearest even and saturates (f8e8m0: to the nearest power of two; what is
-/// negative is NaN).
+/// One side or both are storage dtypes, dense. Decoding is exact, and rounds once to a narrower dtype;
+/// encoding takes any dtype, rounds once to nearest even from the source and saturates. NaN becomes 0.
+/// f8e8m0: to the nearest power of two, of two as near the one with the even code; negative numbers and NaN
+/// become NaN.
 void cast_storage(const Operand& x, const Target& out);
 
 }  // namespace beeswax::cpu

@@ -1,13 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
-// Casts of the dtypes that are only stored (f8e8m0, f6e2m3, f6e3m2, f4): through dense f32.
+// Casts of the dtypes that are only stored (f8e8m0, f6e2m3, f6e3m2, f4): to dense f32, and from dense f32,
+// f64 and i64.
 #include "backends/gpu/launch.h"
 #include "kernels/storage_args.h"
 
 namespace beeswax::gpu {
 namespace {
 
-KernelTable storage_kernels(2, [](size_t i) -> KernelTable::Name {
-  return {i == 0 ? "storage_decode" : "storage_encode", "to_dtype"};
+KernelTable storage_kernels(4, [](size_t i) -> KernelTable::Name {
+  constexpr const char* kNames[] = {"storage_decode", "storage_encode", "storage_encode_f64",
+                                    "storage_encode_i64"};
+  return {kNames[i], "to_dtype"};
 });
 
 StorageArgs codes_of(DType dtype) {
@@ -29,20 +32,40 @@ StorageArgs codes_of(DType dtype) {
   return arguments;
 }
 
-// `codes` and `floats` are dense.
-void convert(Gpu& gpu, bool encode, DType dtype, std::byte* codes, std::byte* floats, int64_t count) {
+// Kernels of the table: decoding to f32, and encoding from each of these.
+size_t entry_of(bool encode, DType number) {
+  return !encode ? 0 : number == DType::F64 ? 2 : number == DType::I64 ? 3 : 1;
+}
+
+// `codes` and `numbers` (f32; encoding takes f64 and i64 too) are dense.
+void convert(Gpu& gpu, bool encode, DType dtype, std::byte* codes, std::byte* numbers, DType number,
+             int64_t count) {
   StorageArgs arguments = codes_of(dtype);
   for (int64_t first = 0; first < count; first += kMostElements) {
     const int64_t part = std::min(kMostElements, count - first);
     std::byte* from = codes + first * arguments.bits / 8;
-    std::byte* to = at(floats, first, DType::F32);
+    std::byte* to = at(numbers, first, number);
     if (encode) std::swap(from, to);
     arguments.x = from;
     arguments.y = to;
     arguments.count = static_cast<uint32_t>(part);
-    gpu.launch(storage_kernels.get(gpu, encode ? 1 : 0),
+    gpu.launch(storage_kernels.get(gpu, entry_of(encode, number)),
                {{blocks_for(part, int64_t{kStorageThreads} * kStorageElements), 1, 1}, kStorageThreads, 0},
                arguments);
+  }
+}
+
+// What a dtype is encoded from: itself, or the least of f32, f64 and i64 that holds all its values.
+DType encoded_from(DType dtype) {
+  switch (dtype) {
+    case DType::F64:
+    case DType::I64:
+      return dtype;
+    case DType::U32:
+    case DType::I32:
+      return DType::I64;
+    default:
+      return DType::F32;
   }
 }
 
@@ -52,30 +75,25 @@ void GpuBackend::cast_storage(const Operand& x, const Target& out) {
   const Shape& shape = x.layout->shape();
   const int64_t count = shape.elem_count();
   const Layout dense(shape);
-  const auto floats = [&] { return scratch(dtype_bytes(DType::F32, static_cast<size_t>(count))); };
+  const auto numbers = [&](DType dtype) { return scratch(dtype_bytes(dtype, static_cast<size_t>(count))); };
   if (dtype_is_storage(x.dtype)) {
-    if (dtype_is_storage(out.dtype))
-      fail(ErrorKind::UnsupportedDType, "to_dtype", dtype_name(x.dtype), " to ", dtype_name(out.dtype),
-           ": both are storage types; go through f32");
     auto* codes = const_cast<std::byte*>(x.data());
-    if (out.dtype == DType::F32) return convert(gpu_, false, x.dtype, codes, out.data(), count);
-    const detail::Ref<Storage> values = floats();
-    convert(gpu_, false, x.dtype, codes, values->data(), count);
+    if (out.dtype == DType::F32) return convert(gpu_, false, x.dtype, codes, out.data(), DType::F32, count);
+    const detail::Ref<Storage> values = numbers(DType::F32);
+    convert(gpu_, false, x.dtype, codes, values->data(), DType::F32, count);
     return cast({values.get(), &dense, DType::F32}, out);
   }
-  if (compute_dtype(x.dtype) != DType::F32)
-    fail(ErrorKind::UnsupportedDType, "to_dtype", dtype_name(x.dtype), " to ", dtype_name(out.dtype),
-         ": storage types are written from f32, f16, bf16 or f8e4m3; cast to f32 first");
-  if (x.dtype == DType::F32 && x.layout->is_contiguous())
-    return convert(gpu_, true, out.dtype, out.data(), const_cast<std::byte*>(x.data()), count);
-  const detail::Ref<Storage> values = floats();
-  const Target wide{values.get(), &dense, DType::F32};
-  if (x.dtype == DType::F32) {
+  const DType from = encoded_from(x.dtype);
+  if (x.dtype == from && x.layout->is_contiguous())
+    return convert(gpu_, true, out.dtype, out.data(), const_cast<std::byte*>(x.data()), from, count);
+  const detail::Ref<Storage> values = numbers(from);
+  const Target wide{values.get(), &dense, from};
+  if (x.dtype == from) {
     copy(x, wide);
   } else {
     cast(x, wide);
   }
-  convert(gpu_, true, out.dtype, out.data(), values->data(), count);
+  convert(gpu_, true, out.dtype, out.data(), values->data(), from, count);
 }
 
 }  // namespace beeswax::gpu

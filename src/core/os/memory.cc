@@ -7,6 +7,10 @@
 
 #include <algorithm>
 #include <cstdlib>
+#include <fstream>
+#include <limits>
+#include <string>
+#include <string_view>
 
 namespace beeswax::os {
 namespace {
@@ -14,7 +18,53 @@ namespace {
 constexpr size_t kLarge = size_t{1} << 20;
 constexpr size_t kHugePage = size_t{2} << 20;
 
+constexpr size_t kNoLimit = std::numeric_limits<size_t>::max();
+
+// The number in a file, kNoLimit where there is no such file or it says "max".
+size_t limit_in(const std::string& path) {
+  std::ifstream file(path);
+  size_t limit = 0;
+  return file >> limit ? limit : kNoLimit;
+}
+
+// The least limit in files of that name in `folder`/`group` and the folders above, up to `folder`. In a
+// container the group's name may be the host's, with its files at `folder` itself.
+size_t least_limit(const std::string& folder, std::string group, const char* name) {
+  size_t least = kNoLimit;
+  for (;;) {
+    least = std::min(least, limit_in(folder + group + "/" + name));
+    const size_t slash = group.rfind('/');
+    if (slash == std::string::npos) return least;
+    group.resize(slash);
+  }
+}
+
+bool names_memory(std::string_view controllers) {
+  for (size_t begin = 0; begin <= controllers.size();) {
+    const size_t end = std::min(controllers.find(',', begin), controllers.size());
+    if (controllers.substr(begin, end - begin) == "memory") return true;
+    begin = end + 1;
+  }
+  return false;
+}
+
 }  // namespace
+
+size_t control_group_limit(const std::string& groups, const std::string& folder) {
+  // Lines "number:controllers:/group"; version 2 names no controllers.
+  std::ifstream file(groups);
+  size_t least = kNoLimit;
+  for (std::string line; std::getline(file, line);) {
+    const size_t first = line.find(':'), second = line.find(':', first + 1);
+    if (first == std::string::npos || second == std::string::npos) continue;
+    const std::string controllers = line.substr(first + 1, second - first - 1);
+    const std::string group = line.substr(second + 1);
+    if (controllers.empty()) least = std::min(least, least_limit(folder, group, "memory.max"));
+    if (names_memory(controllers))
+      least = std::min(least, least_limit(folder + "/memory", group, "memory.limit_in_bytes"));
+  }
+  return least;
+}
 
 void* allocate_pages(size_t bytes) {
   const size_t alignment = bytes >= 2 * kHugePage ? kHugePage : bytes >= kLarge ? 4096 : 64;
@@ -36,7 +86,7 @@ size_t physical_memory_bytes() {
     rlimit limit{};
     if (getrlimit(RLIMIT_AS, &limit) == 0 && limit.rlim_cur != RLIM_INFINITY)
       total = std::min(total, static_cast<size_t>(limit.rlim_cur));
-    return total;
+    return std::min(total, control_group_limit());
   }();
   return bytes;
 }

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstddef>
+#include <string>
 
 #include "beeswax/export.h"
 
@@ -13,7 +14,13 @@ namespace beeswax::os {
 BW_API void* allocate_pages(size_t bytes);
 BW_API void free_pages(void* data, size_t bytes);
 
-/// Memory of the machine, or the limit this process runs under where that is lower.
+/// Memory of the machine, or the limit this process runs under where that is lower: of its address space, or
+/// of its control group (a container's).
 BW_API size_t physical_memory_bytes();
+
+/// The least memory limit of the control groups that `groups` lists and of those above them, of version 1 and
+/// 2, whose files lie under `folder`; the largest size_t where there is none.
+BW_API size_t control_group_limit(const std::string& groups = "/proc/self/cgroup",
+                                  const std::string& folder = "/sys/fs/cgroup");
 
 }  // namespace beeswax::os
