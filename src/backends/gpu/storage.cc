@@ -32,8 +32,8 @@ StorageArgs codes_of(DType dtype) {
 // `codes` and `floats` are dense.
 void convert(Gpu& gpu, bool encode, DType dtype, std::byte* codes, std::byte* floats, int64_t count) {
   StorageArgs arguments = codes_of(dtype);
-  for (int64_t first = 0; first < count; first += kMostElements) {
-    const int64_t part = std::min(kMostElements, count - first);
+  for (int64_t first = 0; first < count; first += most_elements()) {
+    const int64_t part = std::min(most_elements(), count - first);
     std::byte* from = codes + first * arguments.bits / 8;
     std::byte* to = at(floats, first, DType::F32);
     if (encode) std::swap(from, to);
