@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The fake libcuda: every row of cuda_api.def, with the row's parameters. A row without an answer here does
 // not link.
+#include <cstdint>
 #include <cstdio>
 #include <cstdlib>
 
@@ -72,6 +73,7 @@ unsigned cluster_of(const Config& config) {
 }
 
 int contexts[64];  // their addresses are the devices' primary contexts
+int device_of(void* context) { return static_cast<int>(static_cast<int*>(context) - contexts); }
 
 }  // namespace
 
@@ -109,8 +111,7 @@ int cuDevicePrimaryCtxRetain(void** out, int device) {
   return call(__func__, [&](Machine&) { return answer<void*>(out, &contexts[device]); });
 }
 int cuCtxSetCurrent(void* current) {
-  return call(__func__,
-              [&](Machine& m) { return m.use(static_cast<int>(static_cast<int*>(current) - contexts)); });
+  return call(__func__, [&](Machine& m) { return m.use(device_of(current)); });
 }
 int cuCtxSynchronize() {
   return call(__func__, [&](Machine&) { return 0; }, Rule::NotWhileCapturing);
@@ -148,6 +149,18 @@ int cuMemcpyDtoHAsync_v2(void* to, const void* from, size_t bytes, void* stream)
 }
 int cuMemcpyDtoDAsync_v2(void* to, const void* from, size_t bytes, void* stream) {
   return call(__func__, [&](Machine& m) { return m.copy(to, from, bytes, true, true, stream); });
+}
+int cuDeviceCanAccessPeer(int* can, int device, int peer) {
+  return call(__func__, [&](Machine& m) { return m.can_reach(can, device, peer); });
+}
+int cuCtxEnablePeerAccess(void* peer, unsigned) {
+  return call(__func__, [&](Machine& m) { return m.reach(device_of(peer)); });
+}
+int cuMemcpyPeerAsync(void* to, void* to_context, const void* from, void* from_context, size_t bytes,
+                      void* stream) {
+  return call(__func__, [&](Machine& m) {
+    return m.copy_between(to, device_of(to_context), from, device_of(from_context), bytes, stream);
+  });
 }
 int cuMemsetD8Async(void* to, unsigned char value, size_t bytes, void* stream) {
   return call(__func__, [&](Machine& m) { return m.fill(to, value, bytes, stream); });
@@ -226,6 +239,7 @@ int cuGraphExecDestroy(void* exec) {
 int cuLaunchKernel(void* function, unsigned gx, unsigned gy, unsigned gz, unsigned bx, unsigned by,
                    unsigned bz, unsigned, void* stream, void** parameters, void**) {
   return call(__func__, [&](Machine& m) {
+    if (gx > INT32_MAX || gy > UINT16_MAX || gz > UINT16_MAX) return m.misuse("a grid of too many blocks");
     return m.launch(function, {gx, gy, gz}, bx * by * bz, parameters[0], 0, stream);
   });
 }

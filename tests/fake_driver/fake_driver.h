@@ -18,7 +18,8 @@ struct Launch {
 };
 
 /// What was submitted to a stream, for the function that a test registers: a kernel's name, "copy", "fill",
-/// "graph", "record" (an event), "wait 2" (for an event that stream 2 recorded). Not what a graph records.
+/// "graph", "record" (an event), "wait 2" (for an event that stream 2 recorded), "send 1" (a copy to device
+/// 1). Not what a graph records.
 struct Submitted {
   int64_t stream;  ///< streams count from 0 as they are made
   const char* what;
@@ -43,6 +44,8 @@ struct Control {
   size_t memory_bytes;                           ///< more than this, and allocating fails
   void (*run)(const Launch& launch);             ///< called for each launch, if set
   void (*submitted)(const Submitted& work);      ///< likewise
+  bool apart;                                    ///< no device can reach another one's memory
+  bool loses_copies;                             ///< between devices: a byte of each does not arrive
   bool busy;                                     ///< streams that are asked say that work is left
   size_t (*argument_bytes)(const char* kernel);  ///< what a graph keeps of a launch's arguments
 

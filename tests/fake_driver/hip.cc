@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The fake libamdhip64: every row of hip_api.def, with the row's parameters. A row without an answer here
 // does not link.
+#include <cstdint>
 #include <cstdio>
 #include <cstring>
 
@@ -104,6 +105,17 @@ int hipHostGetDevicePointer(void** device, void* host, unsigned) {
 int hipMemcpyAsync(void* to, const void* from, size_t bytes, int kind, void* stream) {
   return call(__func__, [&](Machine& m) { return m.copy(to, from, bytes, kind != 2, kind != 1, stream); });
 }
+int hipDeviceCanAccessPeer(int* can, int device, int peer) {
+  return call(__func__, [&](Machine& m) { return m.can_reach(can, device, peer); });
+}
+int hipDeviceEnablePeerAccess(int peer, unsigned) {
+  return call(__func__, [&](Machine& m) { return m.reach(peer); });
+}
+int hipMemcpyPeerAsync(void* to, int to_device, const void* from, int from_device, size_t bytes,
+                       void* stream) {
+  return call(__func__,
+              [&](Machine& m) { return m.copy_between(to, to_device, from, from_device, bytes, stream); });
+}
 int hipMemsetAsync(void* to, int value, size_t bytes, void* stream) {
   return call(__func__, [&](Machine& m) { return m.fill(to, value, bytes, stream); });
 }
@@ -177,6 +189,8 @@ int hipGraphExecDestroy(void* exec) {
 int hipModuleLaunchKernel(void* function, unsigned gx, unsigned gy, unsigned gz, unsigned bx, unsigned by,
                           unsigned bz, unsigned, void* stream, void** parameters, void** extra) {
   return call(__func__, [&](Machine& m) {
+    for (const uint64_t threads : {uint64_t{gx} * bx, uint64_t{gy} * by, uint64_t{gz} * bz})
+      if (threads > UINT32_MAX) return m.misuse("a launch of 2^32 threads or more along one axis");
     if (extra == nullptr) return m.launch(function, {gx, gy, gz}, bx * by * bz, parameters[0], 0, stream);
     // HIP_LAUNCH_PARAM_BUFFER_POINTER, its value, _SIZE, its value, _END.
     return m.launch(function, {gx, gy, gz}, bx * by * bz, extra[1], *static_cast<const size_t*>(extra[3]),

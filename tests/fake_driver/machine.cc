@@ -157,12 +157,12 @@ int Machine::submit(void* stream, const std::string& what, std::function<int()> 
   return 0;
 }
 
-bool Machine::inside(const void* data, size_t bytes) {
+bool Machine::inside(const void* data, size_t bytes, int device) {
   auto found = objects_.upper_bound(data);
   if (found == objects_.begin()) return false;
   --found;
   const char* begin = static_cast<const char*>(found->first);
-  return found->second.kind == Kind::Allocation &&
+  return found->second.kind == Kind::Allocation && (device < 0 || found->second.device == device) &&
          static_cast<const char*>(data) + bytes <= begin + found->second.bytes;
 }
 
@@ -171,6 +171,30 @@ int Machine::copy(void* to, const void* from, size_t bytes, bool to_device, bool
     if ((to_device && !inside(to, bytes)) || (from_device && !inside(from, bytes)))
       return misuse("a copy outside of an allocation");
     std::memcpy(to, from, bytes);
+    return 0;
+  });
+}
+
+int Machine::can_reach(int* can, int device, int peer) {
+  if (only_device(device) + only_device(peer) != 0) return kNoDevice;
+  *can = device != peer && !control.apart ? 1 : 0;
+  return 0;
+}
+
+int Machine::reach(int peer) {
+  if (only_device(peer) != 0) return kNoDevice;
+  if (control.apart || peer == current_device) return kNoPeers;
+  return reached_.emplace(current_device, peer).second ? 0 : kPeersAlready;
+}
+
+int Machine::copy_between(void* to, int to_device, const void* from, int from_device, size_t bytes,
+                          void* stream) {
+  if (only_device(to_device) + only_device(from_device) != 0) return kNoDevice;
+  return submit(stream, "send " + std::to_string(to_device), [=, this] {
+    if (!inside(to, bytes, to_device) || !inside(from, bytes, from_device))
+      return misuse("a copy outside of the allocations of two devices");
+    std::memcpy(to, from, bytes);
+    if (control.loses_copies) static_cast<char*>(to)[bytes / 2] ^= 1;
     return 0;
   });
 }

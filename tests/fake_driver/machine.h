@@ -5,7 +5,9 @@
 #include <functional>
 #include <map>
 #include <mutex>
+#include <set>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "fake_driver/fake_driver.h"
@@ -15,7 +17,8 @@
 namespace fake {
 
 inline constexpr int kInvalid = 1, kNoMemory = 2, kNoDevice = 101, kBadImage = 200, kNotFound = 500,
-                     kNotReady = 600, kCaptureUnsupported = 900, kCaptureInvalidated = 901;
+                     kNotReady = 600, kNoPeers = 217, kPeersAlready = 704, kCaptureUnsupported = 900,
+                     kCaptureInvalidated = 901;
 
 enum class Kind { Allocation, Pinned, Stream, Event, Module, Graph, Instance };
 
@@ -52,6 +55,9 @@ class Machine {
   /// Does it, or keeps it for the graph that the stream records. `what` as Submitted names it.
   int submit(void* stream, const std::string& what, std::function<int()> work);
   int copy(void* to, const void* from, size_t bytes, bool to_device, bool from_device, void* stream);
+  int can_reach(int* can, int device, int peer);
+  int reach(int peer);
+  int copy_between(void* to, int to_device, const void* from, int from_device, size_t bytes, void* stream);
   int fill(void* to, int value, size_t bytes, void* stream);
   /// `bytes` of arguments, or what the test says that the kernel takes where it is 0.
   int launch(void* function, const unsigned (&blocks)[3], unsigned threads, const void* arguments,
@@ -74,9 +80,10 @@ class Machine {
  private:
   Machine();
   int64_t& count(Kind kind);
-  bool inside(const void* data, size_t bytes);
+  bool inside(const void* data, size_t bytes, int device = -1);
   std::map<const void*, Object> objects_;
   int64_t streams_made_ = 0;
+  std::set<std::pair<int, int>> reached_;  // the second by the first
 };
 
 enum class Rule { Plain, NotWhileCapturing, Releases, ReleasesMemory };

@@ -9,6 +9,8 @@
 #include <cstdlib>
 #include <ostream>
 #include <string>
+#include <utility>
+#include <vector>
 
 #include "backends/gpu/bundle.h"
 #include "backends/gpu/gpu.h"
@@ -59,19 +61,27 @@ inline void set_fault(fake::Control& control, const char* call, int64_t nth, int
 }
 inline void clear_fault(fake::Control& control) { set_fault(control, "", 0, 0); }
 
-/// What is alive when no tensor is: the device's own streams, slots and buffers, and the modules it loaded.
-inline void expect_nothing_leaks(const FakeGpu& fake, fake::Control& control) {
-  gpu::Gpu& gpu = gpu::Gpu::of(fake.device());
-  EXPECT_EQ(gpu.pool().statistics().used_bytes, 0u);
-  gpu.pool().trim();
+/// What is alive when no tensor is: the devices' own streams, slots and buffers, and the modules they loaded.
+inline void expect_nothing_leaks(const FakeGpu& fake, fake::Control& control,
+                                 std::vector<Device> devices = {}) {
+  devices.push_back(fake.device());
+  int64_t streams = 0, pinned = 0, events = 0, modules = 0;
+  for (const Device& device : devices) {
+    gpu::Gpu& gpu = gpu::Gpu::of(device);
+    EXPECT_EQ(gpu.pool().statistics().used_bytes, 0u);
+    gpu.pool().trim();
+    streams += gpu.streams().count();
+    pinned += static_cast<int64_t>(gpu.streams().slots().pages() + gpu.streams().buffers());
+    events += static_cast<int64_t>(gpu.streams().events());
+    modules += gpu.modules_loaded();
+  }
   EXPECT_EQ(control.allocations, 0);
-  const gpu::Streams& streams = gpu.streams();
-  EXPECT_EQ(control.streams, streams.count());
-  EXPECT_EQ(control.pinned, static_cast<int64_t>(streams.slots().pages() + streams.buffers()));
-  EXPECT_EQ(control.events, static_cast<int64_t>(streams.events()));
+  EXPECT_EQ(control.streams, streams);
+  EXPECT_EQ(control.pinned, pinned);
+  EXPECT_EQ(control.events, events);
   EXPECT_EQ(control.graphs, 0);
   EXPECT_EQ(control.instances, 0);
-  EXPECT_EQ(control.modules, gpu.modules_loaded());
+  EXPECT_EQ(control.modules, modules);
   EXPECT_EQ(control.misuses, 0) << control.misuse;
 }
 

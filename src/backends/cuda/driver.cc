@@ -34,6 +34,7 @@ Api api;
 
 Result result_of(int error) { return {gpu::code_of(error), error}; }
 constexpr Result kMissing = {Code::Other, 801};  // CUDA_ERROR_NOT_SUPPORTED
+constexpr Result kNoPeers = {Code::Other, 217};  // CUDA_ERROR_PEER_ACCESS_UNSUPPORTED
 
 // The numbers of CUdevice_attribute and CUfunction_attribute that are read or set.
 constexpr int kAttributeWarpSize = 10;
@@ -45,7 +46,13 @@ constexpr int kAttributeSharedOptIn = 97;
 constexpr int kFunctionDynamicShared = 8;
 
 constexpr int kMostDevices = 64;
-using Contexts = std::array<std::atomic<void*>, kMostDevices>;
+// Of devices in use: their primary contexts, retained once for the process, null before; and their handles.
+std::array<std::atomic<void*>, kMostDevices> contexts{};
+std::array<std::atomic<int>, kMostDevices> handles{};
+void* context_of(int ordinal) {
+  return contexts[static_cast<size_t>(ordinal)].load(std::memory_order_acquire);
+}
+int handle_of(int ordinal) { return handles[static_cast<size_t>(ordinal)].load(std::memory_order_relaxed); }
 
 Result device_count(int* count) { return result_of(api.cuDeviceGetCount(count)); }
 
@@ -73,8 +80,7 @@ Result properties(int ordinal, Properties* out) {
 }
 
 Result use(int ordinal) {
-  // Retained once for the process; a failure may pass, so the next call tries again.
-  static Contexts contexts{};
+  // A failure may pass, so the next call tries again.
   static std::mutex retaining;
   if (ordinal < 0 || ordinal >= kMostDevices) return {Code::NoDevice, 101};
   std::atomic<void*>& context = contexts[static_cast<size_t>(ordinal)];
@@ -85,6 +91,7 @@ Result use(int ordinal) {
     if (made == nullptr) {
       if (const int error = api.cuDeviceGet(&device, ordinal); error != 0) return result_of(error);
       if (const int error = api.cuDevicePrimaryCtxRetain(&made, device); error != 0) return result_of(error);
+      handles[static_cast<size_t>(ordinal)].store(device, std::memory_order_relaxed);
       context.store(made, std::memory_order_release);
     }
   }
@@ -115,6 +122,22 @@ Result copy(void* to, const void* from, size_t bytes, Direction direction, Strea
       break;
   }
   return result_of(api.cuMemcpyDtoDAsync(to, from, bytes, stream));
+}
+Result reach_device(int device, int peer) {
+  constexpr int kAlreadyEnabled = 704;
+  if (api.cuDeviceCanAccessPeer == nullptr || api.cuCtxEnablePeerAccess == nullptr) return kMissing;
+  int can = 0;
+  if (const int error = api.cuDeviceCanAccessPeer(&can, handle_of(device), handle_of(peer)); error != 0)
+    return result_of(error);
+  if (can == 0) return kNoPeers;
+  const int error = api.cuCtxEnablePeerAccess(context_of(peer), 0);
+  return result_of(error == kAlreadyEnabled ? 0 : error);
+}
+Result copy_between(void* to, int to_device, const void* from, int from_device, size_t bytes,
+                    StreamHandle stream) {
+  if (api.cuMemcpyPeerAsync == nullptr) return kMissing;
+  return result_of(
+      api.cuMemcpyPeerAsync(to, context_of(to_device), from, context_of(from_device), bytes, stream));
 }
 Result fill_bytes(void* to, uint8_t value, size_t bytes, StreamHandle stream) {
   return result_of(api.cuMemsetD8Async(to, value, bytes, stream));

@@ -42,7 +42,6 @@ KernelTable plane_kernels(kConvKernels, [](size_t i) -> KernelTable::Name {
   return {join_text("conv_planes_", kConvNames[i]), "conv"};
 });
 
-constexpr int64_t kMostOutputs = int64_t{1} << 30;
 constexpr int64_t kMostPosition = (int64_t{1} << 31) - 1;
 
 // One axis: its outputs, and how they and the taps meet the input (ConvAxis).
@@ -278,7 +277,8 @@ bool by_planes(Gpu& gpu, const Sum& s) {
                                        weight_room / (s.c_out * taps), int64_t{kConvMostPlanes}}),
                              1));
   const int64_t outputs = s.down.out * s.across.out;
-  const int64_t most = kMostOutputs / (outputs * s.groups * s.c_out);  // images of a launch
+  const int64_t most = std::clamp<int64_t>(most_blocks(kGemmThreads) / (s.groups * tiles), 1,
+                                           most_elements() / (outputs * s.groups * s.c_out));  // images
   for (int64_t image = 0; image < s.batch; image += most) {
     arguments.count = static_cast<uint32_t>(std::min(most, s.batch - image) * s.groups);
     arguments.conv.x = at(s.x, image * s.x_image, s.dtype);
@@ -308,21 +308,17 @@ size_t tile_of(const Gpu& gpu, const Sum& s, std::span<const TileChoice> tiles) 
   return best;
 }
 
-void launch_sum(Gpu& gpu, Backend& backend, Sum s) {
-  if (s.classes() == 1 && as_product(gpu, backend, s)) return;
+// Images whose outputs one launch can take.
+void launch_images(Gpu& gpu, Backend& backend, Sum s) {
   const int64_t outputs = s.down.out * s.across.out;
   const int64_t terms = s.c_in * s.down.taps * s.across.taps;
-  if (std::max(outputs * s.groups * s.c_out * s.classes(), terms) > kMostOutputs ||
-      std::max(s.down.reach(), s.across.reach()) > kMostPosition)
-    fail(ErrorKind::TooLarge, "conv", "an image of ", s.c_in, " by ", s.down.in, " by ", s.across.in, " for ",
-         s.groups * s.c_out, " channels of ", s.down.out, " by ", s.across.out);
   if (by_planes(gpu, s)) return;
   const std::optional<ConvInside> inside = s.classes_inside ? s.classes_inside : gathers(s);
   const bool units = on_matrix_units(gpu, s.dtype);
   detail::Ref<Storage> copy;
   if (inside && terms > 0 && !has_dense_rows(s, units)) copy = make_dense_rows(backend, s, 1, 0, 1, 0);
   ConvArgs arguments = arguments_of(s);
-  const bool direct = s.c_out <= kConvDirect;
+  const bool direct = !inside && s.c_out <= kConvDirect;
   const ConvKernel kind = kernel_of(s.dtype);
   GemmTile tile = bytes_of(s.dtype) == 8 ? kGemmWide : kGemmSmall;
   const Kernel* kernel = nullptr;
@@ -340,7 +336,7 @@ void launch_sum(Gpu& gpu, Backend& backend, Sum s) {
   } else {
     kernel = &conv_kernels.get(gpu, direct ? kConvKernels + kind : kind);
   }
-  const int64_t most = kMostOutputs / (outputs * s.groups * s.c_out * s.classes());  // images of a launch
+  const int64_t most = most_elements() / (outputs * s.groups * s.c_out * s.classes());  // of a launch
   for (int64_t image = 0; image < s.batch; image += most) {
     const int64_t images = std::min(most, s.batch - image);
     arguments.n = static_cast<uint32_t>(images * outputs);
@@ -355,6 +351,52 @@ void launch_sum(Gpu& gpu, Backend& backend, Sum s) {
       blocks = static_cast<uint32_t>(tiles_of(arguments.grid) * s.groups * s.classes());
     }
     gpu.launch(*kernel, {{blocks, 1, 1}, kGemmThreads, 0}, arguments);
+  }
+}
+
+// Groups of an image with more outputs than one launch can take, then its channels, then its rows.
+void launch_sum(Gpu& gpu, Backend& backend, const Sum& s) {
+  if (s.classes() == 1 && as_product(gpu, backend, s)) return;
+  const auto refuse = [&](std::string_view why) {
+    fail(ErrorKind::TooLarge, "conv", "an image of ", s.c_in, " by ", s.down.in, " by ", s.across.in, " for ",
+         s.groups * s.c_out, " channels of ", s.down.out, " by ", s.across.out, ": ", why, kMostElements);
+  };
+  if (s.c_in * s.down.taps * s.across.taps > kMostElements)
+    refuse("a GPU's kernels take at most so many terms of an output: ");
+  if (std::max(s.down.reach(), s.across.reach()) > kMostPosition)
+    refuse("a GPU's kernels take no side that is longer, padding and window included, than twice ");
+  const int64_t plane = s.down.out * s.across.out * s.classes();
+  if (plane * s.c_out * s.groups <= most_elements()) return launch_images(gpu, backend, s);
+  // Calls part_of(part, first, count) for `count` things of `each` outputs.
+  const auto parts = [&](int64_t count, int64_t each, const auto& part_of) {
+    const int64_t several = std::max<int64_t>(most_elements() / each, 1);
+    for (int64_t first = 0; first < count; first += several) {
+      Sum part = s;
+      part_of(part, first, std::min(several, count - first));
+      launch_sum(gpu, backend, part);
+    }
+  };
+  if (s.groups > 1) {
+    parts(s.groups, plane * s.c_out, [&](Sum& part, int64_t first, int64_t count) {
+      part.groups = count;
+      part.w += first * s.w_group;
+      part.x = at(s.x, first * s.x_group, s.dtype);
+      part.y = at(s.y, first * s.y_group, s.dtype);
+    });
+  } else if (s.c_out > 1) {
+    parts(s.c_out, plane, [&](Sum& part, int64_t first, int64_t count) {
+      part.c_out = count;
+      part.w += first * s.w_out;
+      part.y = at(s.y, first * s.y_channel, s.dtype);
+    });
+  } else if (s.down.out > 1) {
+    parts(s.down.out, s.across.out, [&](Sum& part, int64_t first, int64_t count) {
+      part.down.out = count;
+      part.down.origin += first * s.down.step;
+      part.y = at(s.y, first * s.y_row, s.dtype);
+    });
+  } else {
+    refuse("a GPU's kernels make at most so many outputs at once: ");
   }
 }
 
@@ -451,7 +493,7 @@ void GpuBackend::conv_transpose(const ConvShape& s, const Operand& x, const Oper
     }
     const bool all = std::ssize(rows) == rows_apart && std::ssize(columns) == columns_apart;
     const bool pointwise = sum.down.taps == 1 && sum.across.taps == 1;  // may be plain products
-    if (inside && all && !pointwise && furthest(s) <= kMostPosition) {
+    if (inside && all && !pointwise && furthest(s) <= kMostPosition && s.h_out * s.w_out <= most_elements()) {
       const auto axis = [](int64_t count, int64_t stride, int64_t padding, int64_t dilation, int64_t next,
                            int64_t y) {
         return ConvClassAxis{static_cast<int32_t>(count),

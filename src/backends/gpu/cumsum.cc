@@ -30,7 +30,8 @@ void scan_rows(Gpu& gpu, const std::byte* x, DType dtype, int64_t rows, int64_t 
   args.packs = (reinterpret_cast<uintptr_t>(x) | reinterpret_cast<uintptr_t>(y)) % pack == 0 &&
                (rows == 1 || n * bytes_of(dtype) % pack == 0);
   args.n = n;
-  const int64_t per_launch = std::max<int64_t>(1, kMostElements / pieces);
+  const int64_t per_launch =
+      std::max<int64_t>(1, most_blocks(kScanThreads) * (int64_t{kScanThreads} >> args.width_log2) / pieces);
   for (int64_t first = 0; first < rows; first += per_launch) {
     args.x = at(x, first * n, dtype);
     args.y = at(y, first * n, dtype);
@@ -47,7 +48,7 @@ void scan_columns(Gpu& gpu, const std::byte* x, DType dtype, int64_t outer, int6
   ScanColumnsArgs args{};
   args.columns = divisor_of(static_cast<uint32_t>(columns));
   args.n = n;
-  const int64_t per_launch = std::max<int64_t>(1, kMostElements / columns);
+  const int64_t per_launch = std::max<int64_t>(1, most_elements() / columns);
   for (int64_t first = 0; first < outer; first += per_launch) {
     args.x = at(x, first * n * columns, dtype);
     args.y = at(y, first * n * columns, dtype);
@@ -69,8 +70,8 @@ void GpuBackend::cumsum(const Operand& x, int axis, const Target& out) {
   // Columns too few to fill the device, and long, become rows.
   constexpr int64_t kLongColumn = 1024;
   const bool turns =
-      columns > kMostElements || (columns > 1 && n >= kLongColumn &&
-                                  outer * columns < int64_t{kScanThreads} * 4 * gpu_.properties().units);
+      columns > most_elements() || (columns > 1 && n >= kLongColumn &&
+                                    outer * columns < int64_t{kScanThreads} * 4 * gpu_.properties().units);
   if (turns) {
     const std::array<int64_t, 3> sizes = {outer, n, columns};
     const std::array<int, 3> last = {0, 2, 1}, back = {0, 2, 1};

@@ -102,8 +102,8 @@ template <class Arguments>
 void map_dense_parts(Gpu& gpu, const Kernel& kernel, const std::byte* x, DType dtype, const Target& out,
                      Arguments arguments, bool is_long = false) {
   const int64_t count = out.layout->shape().elem_count();
-  for (int64_t first = 0; first < count; first += kMostElements) {
-    const int64_t part = std::min(kMostElements, count - first);
+  for (int64_t first = 0; first < count; first += most_elements()) {
+    const int64_t part = std::min(most_elements(), count - first);
     arguments.x = at(x, first, dtype);
     arguments.y = at(out.data(), first, out.dtype);
     arguments.count = static_cast<uint32_t>(part);
@@ -197,8 +197,8 @@ void GpuBackend::compare(CompareOp op, const Argument& a, const Argument& b, con
   const Kernel& kernel = compare_kernels.get(gpu_, static_cast<size_t>(op) * kDTypes + index_of(dtype));
   BinaryArgs arguments = numbers_of(a, b, dtype);
   const int64_t count = out.layout->shape().elem_count();
-  for (int64_t first = 0; first < count; first += kMostElements) {
-    const int64_t part = std::min(kMostElements, count - first);
+  for (int64_t first = 0; first < count; first += most_elements()) {
+    const int64_t part = std::min(most_elements(), count - first);
     arguments.a = dense_a ? at(dense_a->data(), first, dtype) : nullptr;
     arguments.b = dense_b ? at(dense_b->data(), first, dtype) : nullptr;
     arguments.y = at(out.data(), first, out.dtype);

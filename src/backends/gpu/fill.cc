@@ -116,55 +116,60 @@ void GpuBackend::range(const Target& out, const Scalar& start, const Scalar& ste
 
 void GpuBackend::copy(const Operand& x, const Target& out) {
   const size_t kind = size_index(out.dtype);
-  for_each_part(Nest<2>({x.layout, out.layout}), [&](const Nest<2>& part,
-                                                     const std::array<int64_t, 2>& offset, int64_t) {
-    const std::byte* from = at(x.data(), offset[0], x.dtype);
-    std::byte* to = at(out.data(), offset[1], out.dtype);
-    if (part.dense(0) && part.dense(1))
-      return gpu_.copy(to, from, dtype_bytes(out.dtype, static_cast<size_t>(part.count)));
-    if (const Turn turn = turn_of(part); turn.rows >= 0) {
-      TransposeArgs arguments{};
-      const auto rows = static_cast<size_t>(turn.rows), columns = static_cast<size_t>(turn.columns);
-      arguments.x = from;
-      arguments.y = to;
-      arguments.rows = static_cast<uint32_t>(part.dims[rows]);
-      arguments.columns = static_cast<uint32_t>(part.dims[columns]);
-      arguments.x_row = part.strides[0][rows];
-      arguments.y_column = part.strides[1][columns];
-      arguments.row_tiles = blocks_for(part.dims[rows], kTile);
-      arguments.column_tiles = blocks_for(part.dims[columns], kTile);
-      Nest<2> batch = part;
-      batch.dims[rows] = batch.dims[columns] = 1;
-      batch.count = part.count / (part.dims[rows] * part.dims[columns]);
-      arguments.batch = walk_of(batch);
-      const int64_t blocks = batch.count * arguments.row_tiles * arguments.column_tiles;
-      return gpu_.launch(transpose_kernels.get(gpu_, kind),
-                         {{static_cast<uint32_t>(blocks), 1, 1}, kTileThreads, 0}, arguments);
-    }
-    CopyArgs arguments{};
-    arguments.x = from;
-    arguments.y = to;
-    const int bytes = bytes_of(out.dtype), n = packed_elements(bytes);
-    const Units units(part, from, to, bytes);
-    Nest<2> nest = units.nest;
-    const bool collects = units.size == kind && kind < 3 && takes_packs(part, to, bytes, n);
-    if (collects) {
-      const size_t last = nest.last();
-      arguments.step = nest.strides[0][last];
-      nest.dims[last] /= n;
-      nest.count /= n;
-      for (auto& strides : nest.strides) strides[last] *= n;
-    }
-    arguments.count = static_cast<uint32_t>(nest.count);
-    arguments.walk = walk_of(nest);
-    if (collects) {
-      gpu_.launch(collect_kernels.get(gpu_, kind),
-                  {{blocks_for(nest.count, int64_t{kMapThreads} * kPackedPacks), 1, 1}, kMapThreads, 0},
-                  arguments);
-    } else {
-      gpu_.launch(copy_kernels.get(gpu_, units.size), strided_shape(nest.count), arguments);
-    }
-  });
+  const Nest<2> whole({x.layout, out.layout});
+  // A small matrix fills a tile of kTileThreads threads badly: at worst an element for each four.
+  const int64_t most = turn_of(whole).rows >= 0 ? most_elements() / 4 : most_elements();
+  for_each_part(
+      whole,
+      [&](const Nest<2>& part, const std::array<int64_t, 2>& offset, int64_t) {
+        const std::byte* from = at(x.data(), offset[0], x.dtype);
+        std::byte* to = at(out.data(), offset[1], out.dtype);
+        if (part.dense(0) && part.dense(1))
+          return gpu_.copy(to, from, dtype_bytes(out.dtype, static_cast<size_t>(part.count)));
+        if (const Turn turn = turn_of(part); turn.rows >= 0) {
+          TransposeArgs arguments{};
+          const auto rows = static_cast<size_t>(turn.rows), columns = static_cast<size_t>(turn.columns);
+          arguments.x = from;
+          arguments.y = to;
+          arguments.rows = static_cast<uint32_t>(part.dims[rows]);
+          arguments.columns = static_cast<uint32_t>(part.dims[columns]);
+          arguments.x_row = part.strides[0][rows];
+          arguments.y_column = part.strides[1][columns];
+          arguments.row_tiles = blocks_for(part.dims[rows], kTile);
+          arguments.column_tiles = blocks_for(part.dims[columns], kTile);
+          Nest<2> batch = part;
+          batch.dims[rows] = batch.dims[columns] = 1;
+          batch.count = part.count / (part.dims[rows] * part.dims[columns]);
+          arguments.batch = walk_of(batch);
+          const int64_t blocks = batch.count * arguments.row_tiles * arguments.column_tiles;
+          return gpu_.launch(transpose_kernels.get(gpu_, kind),
+                             {{static_cast<uint32_t>(blocks), 1, 1}, kTileThreads, 0}, arguments);
+        }
+        CopyArgs arguments{};
+        arguments.x = from;
+        arguments.y = to;
+        const int bytes = bytes_of(out.dtype), n = packed_elements(bytes);
+        const Units units(part, from, to, bytes);
+        Nest<2> nest = units.nest;
+        const bool collects = units.size == kind && kind < 3 && takes_packs(part, to, bytes, n);
+        if (collects) {
+          const size_t last = nest.last();
+          arguments.step = nest.strides[0][last];
+          nest.dims[last] /= n;
+          nest.count /= n;
+          for (auto& strides : nest.strides) strides[last] *= n;
+        }
+        arguments.count = static_cast<uint32_t>(nest.count);
+        arguments.walk = walk_of(nest);
+        if (collects) {
+          gpu_.launch(collect_kernels.get(gpu_, kind),
+                      {{blocks_for(nest.count, int64_t{kMapThreads} * kPackedPacks), 1, 1}, kMapThreads, 0},
+                      arguments);
+        } else {
+          gpu_.launch(copy_kernels.get(gpu_, units.size), strided_shape(nest.count), arguments);
+        }
+      },
+      {}, 0, most);
 }
 
 bool GpuBackend::join(std::span<const Operand> parts, int axis, int64_t start, const Target& out) {
@@ -181,7 +186,7 @@ bool GpuBackend::join(std::span<const Operand> parts, int axis, int64_t start, c
   }
   const int size = std::countr_zero(places);
   const int64_t pitch = shape[axis] * inner >> size;
-  if (rows * pitch > kMostElements) return false;
+  if (rows * pitch > most_elements()) return false;
   JoinArgs arguments{};
   arguments.y = out.data();
   arguments.rows = static_cast<uint32_t>(rows);

@@ -196,6 +196,11 @@ Result Gpu::ordered(const Reach& reach, const Submit& submit) {
   return result;
 }
 
+Result Gpu::submit_ordered(std::span<const void* const> pointers,
+                           const std::function<Result(StreamHandle)>& submit) {
+  return ordered({{}, pointers}, submit);
+}
+
 template <class Launch>
 Result Gpu::try_submit(const Kernel& kernel, const LaunchShape& shape, const Reach& reach,
                        const Launch& launch) {

@@ -43,6 +43,8 @@ class Gpu {
   const Driver& driver() const { return driver_; }
   const Properties& properties() const { return properties_; }
   const Device& device() const { return device_; }
+  /// Its number in the driver.
+  int ordinal() const { return ordinal_; }
   /// A small number of this GPU in the process: KernelTable's index.
   int number() const { return number_; }
   Pool& pool() { return pool_; }
@@ -92,6 +94,9 @@ class Gpu {
   /// where it is refused.
   void submit_call(const Kernel& kernel, std::span<const void* const> pointers,
                    const std::function<std::string(StreamHandle)>& call);
+  /// Submits what reads or writes at `pointers`, submit(stream), which gives the driver's answer.
+  Result submit_ordered(std::span<const void* const> pointers,
+                        const std::function<Result(StreamHandle)>& submit);
   /// Around launches of the thread that write, in place, to a block of the pool that others may use.
   void begin_write(void* block);
   void end_write(void* block);

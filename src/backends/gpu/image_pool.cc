@@ -31,15 +31,18 @@ void GpuBackend::pool(const PoolShape& s, const Operand& x, const Target& out) {
   arguments.column_step = static_cast<uint32_t>(s.w_stride);
   arguments.window_columns = divisor_of(arguments.columns);
   arguments.from = planes_of(from);
-  arguments.outputs = plane_outputs(s.channels, s.h_out, s.w_out);
-  const int64_t image = s.channels * s.h_out * s.w_out;
-  for_images("pool2d", s.batch, image, [&](int64_t first, int64_t count) {
-    arguments.x = at(x.data(), first * from.stride(0), x.dtype);
-    arguments.y = at(out.data(), first * image, out.dtype);
+  const Kernel& kernel = pool_kernels.get(gpu_, index_of(x.dtype));
+  const auto launch = [&](const PlanePart& part, int64_t count, int64_t first) {
+    arguments.x = at(
+        x.data(),
+        part.image * from.stride(0) + part.channel * from.stride(1) + part.row * s.h_stride * from.stride(2),
+        x.dtype);
+    arguments.y = at(out.data(), first, out.dtype);
     arguments.count = static_cast<uint32_t>(count);
-    gpu_.launch(pool_kernels.get(gpu_, index_of(x.dtype)),
-                {{blocks_for(count, kMapThreads), 1, 1}, kMapThreads, 0}, arguments);
-  });
+    arguments.outputs = plane_outputs(part.channels, part.rows, s.w_out);
+    gpu_.launch(kernel, {{blocks_for(count, kMapThreads), 1, 1}, kMapThreads, 0}, arguments);
+  };
+  for_planes("pool2d", s.batch, s.channels, s.h_out, s.w_out, launch);
 }
 
 }  // namespace beeswax::gpu

@@ -140,12 +140,14 @@ void add_shared(GpuBackend& backend, Gpu& gpu, IdUser user, const Operand& ids, 
   arguments.to = walk_of(Nest<1>({&to}));
   const Layout from_columns = drop_axis(*source.layout, axis);
   const Layout to_columns = drop_axis(without_step(*out.layout, source.layout->shape(), axis), axis);
-  for_each_part(Nest<2>({&from_columns, &to_columns}),
-                [&](const Nest<2>& part, const std::array<int64_t, 2>& offset, int64_t) {
-                  arguments.x = at(source.data(), offset[kFrom], source.dtype);
-                  arguments.y = at(out.data(), offset[kTo], out.dtype);
-                  Sums(backend, gpu, source.dtype, arguments).add(part);
-                });
+  for_each_part(
+      Nest<2>({&from_columns, &to_columns}),
+      [&](const Nest<2>& part, const std::array<int64_t, 2>& offset, int64_t) {
+        arguments.x = at(source.data(), offset[kFrom], source.dtype);
+        arguments.y = at(out.data(), offset[kTo], out.dtype);
+        Sums(backend, gpu, source.dtype, arguments).add(part);
+      },
+      {}, 0, std::max<int64_t>(1, most_elements() / count));
 }
 
 // Ids that differ from column to column: each element is a row of its own.
@@ -166,21 +168,22 @@ void add_each(GpuBackend& backend, Gpu& gpu, const Operand& ids, const Operand& 
   }
   axis_last[static_cast<size_t>(rank - 1)] = axis;
   const int64_t count = ids.layout->shape().elem_count();
-  if (std::max(named, count) > kMostElements) {
+  if (std::max(named, count) > most_elements()) {
     // Half of the columns at a time.
     int longest = axis == 0 ? rank - 1 : 0;
     for (int i = 0; i < rank; ++i)
       if (i != axis && ids.layout->dim(i) > ids.layout->dim(longest)) longest = i;
-    if (longest == axis || ids.layout->dim(longest) == 1) check_count("scatter_add", std::max(named, count));
-    const int64_t length = ids.layout->dim(longest);
-    for (int64_t begin = 0, part = length / 2; begin < length; begin += part, part = length - begin) {
+    const int64_t length = longest == axis ? 1 : ids.layout->dim(longest);
+    if (length == 1) check_count("scatter_add", std::max(named, count));
+    for (int64_t begin = 0, part = length / 2; length > 1 && begin < length;
+         begin += part, part = length - begin) {
       const Layout ids_part = ids.layout->narrow(longest, begin, part);
       const Layout from_part = source.layout->narrow(longest, begin, part);
       const Layout to_part = out.layout->narrow(longest, begin, part);
       add_each(backend, gpu, {ids.storage, &ids_part, ids.dtype}, {source.storage, &from_part, source.dtype},
                axis, {out.storage, &to_part, out.dtype});
     }
-    return;
+    if (length > 1) return;
   }
   const Layout key_layout(ids.layout->shape(), std::span(key_strides.data(), static_cast<size_t>(rank)), 0);
   const Kernel& kernel = keys_kernels.get(gpu, 1);

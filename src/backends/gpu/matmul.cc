@@ -34,7 +34,7 @@ constexpr int64_t kLeastPart = 256;
 // Calls launch(batch, offsets in elements of a, b, c) for pieces of a batch that one launch can take.
 template <class Launch>
 void for_batches(const Nest<3>& batch, int64_t blocks, Launch&& launch, std::array<int64_t, 3> at = {}) {
-  const int64_t most = std::max<int64_t>(kMostBlocks / blocks, 1);
+  const int64_t most = std::max<int64_t>(most_blocks(kGemmThreads) / blocks, 1);
   if (batch.count <= most) return launch(batch, at);
   const int64_t inner = batch.count / batch.dims[0];
   const int64_t rows = std::max<int64_t>(most / inner, 1);
@@ -152,7 +152,7 @@ void thin(Gpu& gpu, Backend& backend, const Product& p) {
   arguments.parts = blocks_for(p.k, arguments.part_steps);
   const size_t entry = (thin_type(p.b_type) * 2 + (dots ? 0 : 1)) * 2 + (p.m == 1 ? 0 : 1);
   const int64_t blocks = int64_t{arguments.blocks} * arguments.parts;
-  for_batches(p.batch, std::max(blocks, p.m * p.n),
+  for_batches(p.batch, std::max(blocks, ceil_div(p.m * p.n, int64_t{kMapThreads})),
               [&](const Nest<3>& batch, const std::array<int64_t, 3>& offset) {
                 arguments.x = at(p.a, offset[0], p.a_type);
                 arguments.w = at(p.b, offset[1], p.b_type);

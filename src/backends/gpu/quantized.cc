@@ -66,8 +66,8 @@ void dequantize_blocks(Gpu& gpu, QuantType type, const std::byte* blocks, std::b
   const Kernel& kernel = dequantize_kernels.get(gpu, static_cast<size_t>(type));
   DequantizeArgs arguments{};
   arguments.dtype = float_dtype(dtype);
-  for (int64_t first = 0; first < count; first += kMostElements) {
-    const int64_t threads = std::min(kMostElements, count - first) / kDequantizeElements;
+  for (int64_t first = 0; first < count; first += most_elements()) {
+    const int64_t threads = std::min(most_elements(), count - first) / kDequantizeElements;
     arguments.blocks = blocks + first / traits.block_elements * traits.block_bytes;
     arguments.y = at(to, first, dtype);
     arguments.count = static_cast<uint32_t>(threads);
@@ -154,7 +154,7 @@ void GpuBackend::products_of_bytes(const Operand& x, std::span<const QuantizedPr
   const Shape& shape = x.layout->shape();
   const int64_t k = shape[shape.rank() - 1], m = shape.elem_count() / k;
   // Rows of one launch: indices of 32 bits, and at most 65535 blocks along y.
-  const int64_t most_rows = std::clamp<int64_t>(kMostElements / k / kMatVecColumns * kMatVecColumns, 1,
+  const int64_t most_rows = std::clamp<int64_t>(most_elements() / k / kMatVecColumns * kMatVecColumns, 1,
                                                 int64_t{kMatVecColumns} * 65535);
   const int64_t rows = std::min(m, most_rows);
   const auto bytes = static_cast<size_t>(rows * k);

@@ -35,8 +35,8 @@ void draw(Gpu& gpu, const Target& out, Distribution distribution, double a, doub
   }
   const Kernel& kernel = random_kernels.get(gpu, (uniform ? 0u : 2u) + (sizeof(A) == 8 ? 1u : 0u));
   const int64_t count = out.layout->shape().elem_count();
-  for (int64_t first = 0; first < count; first += kMostElements) {  // a whole number of blocks
-    const int64_t part = std::min(kMostElements, count - first);
+  for (int64_t first = 0; first < count; first += most_elements()) {  // a whole number of blocks
+    const int64_t part = std::min(most_elements(), count - first);
     arguments.y = at(out.data(), first, out.dtype);
     arguments.count = static_cast<uint32_t>(part);
     arguments.block = counter + static_cast<uint64_t>(first / in_block);

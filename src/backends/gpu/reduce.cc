@@ -124,28 +124,36 @@ void GpuBackend::arg_reduce(ArgReduceOp op, const Operand& x, uint32_t axes, con
   args.width_log2 = std::min(log2_up(ceil_div(piece, each)), log2_up(kArgThreads));
   args.reduced = reduced_axes(view.reduced);
   args.packs = !columns && view.dense_rows() && rows_begin_at(view.base, view.dtype, view.outer, 16) ? 1 : 0;
+  const int64_t blocks_at_once = most_blocks(kArgThreads);
   const Kernel& kernel = arg_kernels.get(gpu_, size_index(x.dtype) * 2 + (columns ? 1 : 0));
-  for_each_part(view.outer, [&](const Nest<1>& part, const std::array<int64_t, 1>& offset, int64_t first) {
-    const int64_t result = first * view.columns * pieces;
-    args.x = at(view.base, offset[0], x.dtype);
-    args.places = (pieces == 1 ? y : reinterpret_cast<uint32_t*>(places.data())) + result;
-    args.keys = pieces == 1 ? nullptr : keys.data() + static_cast<size_t>(result) * key_bytes;
-    args.outer = walk_of(part);
-    args.units = static_cast<uint32_t>(part.count * pieces);
-    const uint32_t blocks =
-        columns ? args.units * args.tiles : blocks_for(args.units, int64_t{kArgThreads} >> args.width_log2);
-    gpu_.launch(kernel, {{blocks, 1, 1}, kArgThreads, 0}, args);
-  });
+  for_each_part(
+      view.outer,
+      [&](const Nest<1>& part, const std::array<int64_t, 1>& offset, int64_t first) {
+        const int64_t result = first * view.columns * pieces;
+        args.x = at(view.base, offset[0], x.dtype);
+        args.places = (pieces == 1 ? y : reinterpret_cast<uint32_t*>(places.data())) + result;
+        args.keys = pieces == 1 ? nullptr : keys.data() + static_cast<size_t>(result) * key_bytes;
+        args.outer = walk_of(part);
+        args.units = static_cast<uint32_t>(part.count * pieces);
+        const uint32_t blocks = columns ? args.units * args.tiles
+                                        : blocks_for(args.units, int64_t{kArgThreads} >> args.width_log2);
+        gpu_.launch(kernel, {{blocks, 1, 1}, kArgThreads, 0}, args);
+      },
+      {}, 0,
+      columns ? blocks_at_once / (pieces * args.tiles)
+              : (blocks_at_once * kArgThreads >> args.width_log2) / pieces);
   if (pieces == 1) return;
   const Kernel& join = join_kernels.get(gpu_, key_bytes == 4 ? 0 : 1);
-  for (int64_t first = 0; first < view.results(); first += kMostElements) {
+  const uint32_t join_log2 = std::min(log2_up(pieces), log2_up(kArgThreads));
+  const int64_t most_joined = blocks_at_once * kArgThreads >> join_log2;
+  for (int64_t first = 0; first < view.results(); first += most_joined) {
     ArgJoinArgs joined{};
     joined.keys = keys.data() + static_cast<size_t>(first * pieces) * key_bytes;
     joined.places = reinterpret_cast<uint32_t*>(places.data()) + first * pieces;
     joined.y = y + first;
-    joined.rows = static_cast<uint32_t>(std::min(view.results() - first, kMostElements));
+    joined.rows = static_cast<uint32_t>(std::min(view.results() - first, most_joined));
     joined.pieces = static_cast<uint32_t>(pieces);
-    joined.width_log2 = std::min(log2_up(pieces), log2_up(kArgThreads));
+    joined.width_log2 = join_log2;
     gpu_.launch(join,
                 {{blocks_for(joined.rows, int64_t{kArgThreads} >> joined.width_log2), 1, 1}, kArgThreads, 0},
                 joined);

@@ -47,7 +47,27 @@ struct Pass {
   const Kernel* kernel;  // null: the row's own
 };
 
+void rows_pass(Gpu& gpu, const Pass& pass, const ReduceView& view, bool split);
+
+// Chunks of rows that are longer than kernels count: whole chunks of a row at a time.
+void long_rows_pass(Gpu& gpu, const Pass& pass, const ReduceView& view) {
+  const int64_t n = view.n(), stride = view.reduced.strides[0][0];
+  const auto one_row = [&](const Nest<1>&, const std::array<int64_t, 1>& offset, int64_t row) {
+    for (int64_t first = 0; first < n; first += most_elements()) {
+      ReduceView piece(at(view.base, offset[0] + first * stride, view.dtype), view.dtype, 1,
+                       std::min(most_elements(), n - first), 1);
+      piece.reduced.strides[0][0] = stride;
+      Pass part = pass;
+      part.y += (row * chunks_of(n) + first / int64_t{kChunk}) * pass.result_bytes;
+      if (pass.centers != nullptr) part.centers += row * bytes_of(compute_dtype(view.dtype));
+      rows_pass(gpu, part, piece, true);
+    }
+  };
+  for_each_part(view.outer, one_row, {}, 0, 1);
+}
+
 void rows_pass(Gpu& gpu, const Pass& pass, const ReduceView& view, bool split) {
+  if (split && view.n() > most_elements()) return long_rows_pass(gpu, pass, view);
   const int64_t chunks = chunks_of(view.n());
   ReduceRowsArgs args{};
   args.last = last_of(view.n());
@@ -63,16 +83,19 @@ void rows_pass(Gpu& gpu, const Pass& pass, const ReduceView& view, bool split) {
   const int64_t per_row = split ? chunks : 1;
   const int64_t in_block = kReduceThreads >> (args.width_log2 + args.groups_log2);
   const int compute_bytes = bytes_of(compute_dtype(view.dtype));
-  for_each_part(view.outer, [&](const Nest<1>& part, const std::array<int64_t, 1>& offset, int64_t first) {
-    args.x = at(view.base, offset[0], view.dtype);
-    args.y = pass.y + first * per_row * pass.result_bytes;
-    args.centers = pass.centers == nullptr ? nullptr : pass.centers + first * compute_bytes;
-    args.outer = walk_of(part);
-    args.units = static_cast<uint32_t>(part.count * per_row);
-    const Kernel& kernel =
-        pass.kernel != nullptr ? *pass.kernel : kernel_of(gpu, pass.row, view.dtype, false);
-    gpu.launch(kernel, {{blocks_for(args.units, in_block), 1, 1}, kReduceThreads, 0}, args);
-  });
+  for_each_part(
+      view.outer,
+      [&](const Nest<1>& part, const std::array<int64_t, 1>& offset, int64_t first) {
+        args.x = at(view.base, offset[0], view.dtype);
+        args.y = pass.y + first * per_row * pass.result_bytes;
+        args.centers = pass.centers == nullptr ? nullptr : pass.centers + first * compute_bytes;
+        args.outer = walk_of(part);
+        args.units = static_cast<uint32_t>(part.count * per_row);
+        const Kernel& kernel =
+            pass.kernel != nullptr ? *pass.kernel : kernel_of(gpu, pass.row, view.dtype, false);
+        gpu.launch(kernel, {{blocks_for(args.units, in_block), 1, 1}, kReduceThreads, 0}, args);
+      },
+      {}, 0, most_blocks(kReduceThreads) * in_block / per_row);
 }
 
 void columns_pass(Gpu& gpu, const Pass& pass, const ReduceView& view) {
@@ -98,14 +121,18 @@ void columns_pass(Gpu& gpu, const Pass& pass, const ReduceView& view) {
   args.n = pass.n;
   args.reduced = reduced_axes(view.reduced);
   const int compute_bytes = bytes_of(compute_dtype(view.dtype));
-  for_each_part(view.outer, [&](const Nest<1>& part, const std::array<int64_t, 1>& offset, int64_t first) {
-    args.x = at(view.base, offset[0], view.dtype);
-    args.y = pass.y + first * chunks * view.columns * pass.result_bytes;
-    args.centers = pass.centers == nullptr ? nullptr : pass.centers + first * view.columns * compute_bytes;
-    args.outer = walk_of(part);
-    const auto blocks = static_cast<uint32_t>(part.count * chunks * args.tiles);
-    gpu.launch(kernel_of(gpu, pass.row, view.dtype, true), {{blocks, 1, 1}, kReduceThreads, 0}, args);
-  });
+  for_each_part(
+      view.outer,
+      [&](const Nest<1>& part, const std::array<int64_t, 1>& offset, int64_t first) {
+        args.x = at(view.base, offset[0], view.dtype);
+        args.y = pass.y + first * chunks * view.columns * pass.result_bytes;
+        args.centers =
+            pass.centers == nullptr ? nullptr : pass.centers + first * view.columns * compute_bytes;
+        args.outer = walk_of(part);
+        const auto blocks = static_cast<uint32_t>(part.count * chunks * args.tiles);
+        gpu.launch(kernel_of(gpu, pass.row, view.dtype, true), {{blocks, 1, 1}, kReduceThreads, 0}, args);
+      },
+      {}, 0, most_blocks(kReduceThreads) / (chunks * args.tiles));
 }
 
 // Whether a pass over chunks comes first: of columns with several, of rows too long for a block, and of rows
@@ -121,11 +148,12 @@ bool needs_more(const Gpu& gpu, const ReduceView& view) {
 
 ReduceView::ReduceView(const Operand& x, uint32_t axes, int64_t least_columns)
     : ReduceNest(*x.layout, axes, least_columns), base(x.data()), dtype(x.dtype) {
-  if (columns > kMostElements) static_cast<ReduceNest&>(*this) = ReduceNest(*x.layout, axes, INT64_MAX);
+  if (columns > most_elements() || (columns > 1 && n() > most_elements()))
+    static_cast<ReduceNest&>(*this) = ReduceNest(*x.layout, axes, INT64_MAX);
 }
 
 bool ReduceView::fits() const {
-  if (reduced.rank > kMostReducedAxes || (reduced.rank > 1 && n() > kMostElements)) return false;
+  if (reduced.rank > kMostReducedAxes || (reduced.rank > 1 && n() > most_elements())) return false;
   return columns > 1 || outer.rank <= kMaxWalk;
 }
 

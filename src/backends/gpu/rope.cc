@@ -71,8 +71,8 @@ void GpuBackend::rope(RopePairs pairs, const Operand& x, const Operand& cos, con
   const int64_t places = args.turned + (d - 2 * half) / (packs ? n : 1);
   join_repeats(&nest, std::clamp<int64_t>(nest.count * places / kEnoughThreads, 1, kRopeRepeats), &args);
   const Kernel& kernel = rope_kernels.get(gpu_, index_of(x.dtype));
-  for (; args.first < places; args.first += kMostElements) {
-    const int64_t some = std::min(kMostElements, places - args.first);
+  for (; args.first < places; args.first += most_elements()) {
+    const int64_t some = std::min(most_elements(), places - args.first);
     args.places = divisor_of(static_cast<uint32_t>(some));
     for_each_part(
         nest,
@@ -85,7 +85,7 @@ void GpuBackend::rope(RopePairs pairs, const Operand& x, const Operand& cos, con
           args.walk = walk_of(part);
           gpu_.launch(kernel, {{blocks_for(args.count, kMapThreads), 1, 1}, kMapThreads, 0}, args);
         },
-        {}, 0, std::max<int64_t>(1, kMostElements / some));
+        {}, 0, std::max<int64_t>(1, most_elements() / some));
   }
 }
 

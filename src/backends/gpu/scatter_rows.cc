@@ -109,15 +109,18 @@ bool scatter_rows(Gpu& gpu, const Operand& ids, const Operand& source, int axis,
   arguments.row_step = across ? 1 : arguments.size;
   arguments.place_step = across ? arguments.in_block : 1;
   arguments.memory = plan.memory(in_block, length, size);
-  for_each_part(rows, [&](const Nest<4>& part, const std::array<int64_t, 4>& offset, int64_t) {
-    arguments.ids = ids_args(ids, size, false, offset[kIds], offset[kNumber], reporter(gpu, kernel));
-    arguments.x = at(source.data(), offset[kFrom], source.dtype);
-    arguments.y = at(out.data(), offset[kTo], out.dtype);
-    arguments.rows = static_cast<uint32_t>(part.count);
-    arguments.walk = walk_of(part);
-    gpu.launch(kernel, {{blocks_for(part.count, in_block), 1, 1}, threads, arguments.memory.bytes},
-               arguments);
-  });
+  for_each_part(
+      rows,
+      [&](const Nest<4>& part, const std::array<int64_t, 4>& offset, int64_t) {
+        arguments.ids = ids_args(ids, size, false, offset[kIds], offset[kNumber], reporter(gpu, kernel));
+        arguments.x = at(source.data(), offset[kFrom], source.dtype);
+        arguments.y = at(out.data(), offset[kTo], out.dtype);
+        arguments.rows = static_cast<uint32_t>(part.count);
+        arguments.walk = walk_of(part);
+        gpu.launch(kernel, {{blocks_for(part.count, in_block), 1, 1}, threads, arguments.memory.bytes},
+                   arguments);
+      },
+      {}, 0, most_blocks(threads) * in_block);
   return true;
 }
 

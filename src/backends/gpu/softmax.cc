@@ -78,7 +78,8 @@ bool launch_rows(Gpu& gpu, KernelTable& table, const RowsView& view, DType dtype
   args.flags |= packs ? kRowsPacks : 0;
   args.x_row = view.stride;
   const Kernel& kernel = table.get(gpu, entry(dtype, wide ? kWideRows : is_short ? kShortRows : kRows));
-  for_rows(view.rows, kMostElements, [&](int64_t first, int64_t rows) {
+  const int64_t most = most_blocks(threads) * (threads >> (args.width_log2 + args.groups_log2));
+  for_rows(view.rows, most, [&](int64_t first, int64_t rows) {
     args.x = at(view.x, first * view.stride, dtype);
     args.y = at(y, first * view.n, dtype);
     args.rows = static_cast<uint32_t>(rows);
@@ -100,14 +101,16 @@ void launch_apply(Gpu& gpu, KernelTable& table, const RowsView& view, DType dtyp
   args.tiles = blocks_for(view.n, int64_t{kMapThreads} * kStridedElements);
   const auto* first_of = static_cast<const std::byte*>(args.first);
   const auto* second_of = static_cast<const std::byte*>(args.second);
-  for_rows(view.rows, std::max<int64_t>(1, kMostElements / args.tiles), [&](int64_t first, int64_t rows) {
-    args.x = at(view.x, first * view.stride, dtype);
-    args.y = at(y, first * view.n, dtype);
-    args.first = first_of == nullptr ? nullptr : first_of + first * size;
-    args.second = second_of + first * size;
-    args.rows = static_cast<uint32_t>(rows);
-    gpu.launch(table.get(gpu, entry(dtype, kApply)), {{args.rows * args.tiles, 1, 1}, kMapThreads, 0}, args);
-  });
+  for_rows(view.rows, std::max<int64_t>(1, most_blocks(kMapThreads) / args.tiles),
+           [&](int64_t first, int64_t rows) {
+             args.x = at(view.x, first * view.stride, dtype);
+             args.y = at(y, first * view.n, dtype);
+             args.first = first_of == nullptr ? nullptr : first_of + first * size;
+             args.second = second_of + first * size;
+             args.rows = static_cast<uint32_t>(rows);
+             gpu.launch(table.get(gpu, entry(dtype, kApply)),
+                        {{args.rows * args.tiles, 1, 1}, kMapThreads, 0}, args);
+           });
 }
 
 ReduceView reduced_rows(const RowsView& view, DType dtype) {

@@ -68,8 +68,9 @@ uint32_t* words(const detail::Ref<Storage>& storage) { return reinterpret_cast<u
 
 // Rows that are sorted at once: long ones need scratch memory for keys and ids, and a grid's second axis.
 int64_t most_rows(int64_t length, int key_bytes) {
-  if (length <= int64_t{kSortThreads} * sort_items(key_bytes)) return kMostElements;
-  return std::clamp<int64_t>(kBatch / length, 1, kMostRows);
+  if (length <= int64_t{kSortThreads} * sort_items(key_bytes))
+    return std::max<int64_t>(1, most_elements() / std::min<int64_t>(length, kSortThreads));
+  return std::clamp<int64_t>(std::min(kBatch, most_elements()) / length, 1, kMostRows);
 }
 
 // Whether a block takes a row, and with how many elements for a thread.

@@ -41,8 +41,8 @@ size_t entry_of(bool encode, DType number) {
 void convert(Gpu& gpu, bool encode, DType dtype, std::byte* codes, std::byte* numbers, DType number,
              int64_t count) {
   StorageArgs arguments = codes_of(dtype);
-  for (int64_t first = 0; first < count; first += kMostElements) {
-    const int64_t part = std::min(kMostElements, count - first);
+  for (int64_t first = 0; first < count; first += most_elements()) {
+    const int64_t part = std::min(most_elements(), count - first);
     std::byte* from = codes + first * arguments.bits / 8;
     std::byte* to = at(numbers, first, number);
     if (encode) std::swap(from, to);

@@ -32,30 +32,32 @@ void find_places(Gpu& gpu, UpsamplePlace* to, const UpsampleShape& s, int64_t in
 
 void GpuBackend::upsample(const UpsampleShape& s, const Operand& x, const Target& out) {
   if (std::max({s.h_in, s.w_in, s.h_out, s.w_out}) > kMostElements)
-    fail(ErrorKind::TooLarge, "upsample", s.h_in, " by ", s.w_in, " to ", s.h_out, " by ", s.w_out);
+    fail(ErrorKind::TooLarge, "upsample", s.h_in, " by ", s.w_in, " to ", s.h_out, " by ", s.w_out,
+         ": a side has no GPU kernel beyond ", kMostElements);
   const detail::Ref<Storage> places = scratch(static_cast<size_t>(s.h_out + s.w_out) * sizeof(UpsamplePlace));
   auto* rows = reinterpret_cast<UpsamplePlace*>(places->data());
   UpsamplePlace* columns = rows + s.h_out;
   find_places(gpu_, rows, s, s.h_in, s.h_out, s.scale_h);
   find_places(gpu_, columns, s, s.w_in, s.w_out, s.scale_w);
   UpsampleArgs arguments{};
-  arguments.rows = rows;
   arguments.columns = columns;
   arguments.from = planes_of(*x.layout);
-  arguments.outputs = plane_outputs(s.channels, s.h_out, s.w_out);
-  const int64_t image = s.channels * s.h_out * s.w_out;
   const Kernel& kernel = s.bilinear ? bilinear_kernels.get(gpu_, index_of(x.dtype))
                                     : nearest_kernels.get(gpu_, size_index(x.dtype));
-  for_images("upsample", s.batch, image, [&](int64_t first, int64_t count) {
-    arguments.x = at(x.data(), first * x.layout->stride(0), x.dtype);
-    arguments.y = at(out.data(), first * image, out.dtype);
+  const auto launch = [&](const PlanePart& part, int64_t count, int64_t first) {
+    arguments.x =
+        at(x.data(), part.image * x.layout->stride(0) + part.channel * x.layout->stride(1), x.dtype);
+    arguments.y = at(out.data(), first, out.dtype);
+    arguments.rows = rows + part.row;
     arguments.count = static_cast<uint32_t>(count);
+    arguments.outputs = plane_outputs(part.channels, part.rows, s.w_out);
     const int bytes = bytes_of(x.dtype), pack = packed_elements(bytes);
     arguments.packed = !s.bilinear && s.w_out % pack == 0 &&
                        reinterpret_cast<uintptr_t>(arguments.y) % static_cast<unsigned>(pack * bytes) == 0;
     const int64_t in_block = int64_t{kMapThreads} * (arguments.packed != 0 ? pack : 1);
     gpu_.launch(kernel, {{blocks_for(count, in_block), 1, 1}, kMapThreads, 0}, arguments);
-  });
+  };
+  for_planes("upsample", s.batch, s.channels, s.h_out, s.w_out, launch);
 }
 
 }  // namespace beeswax::gpu

@@ -12,8 +12,20 @@
 
 namespace beeswax::gpu {
 
-/// The most elements of one launch: indices and the ends of blocks stay below 2^31.
+/// What one launch can take: indices and the ends of blocks stay below 2^31.
 inline constexpr int64_t kMostElements = int64_t{1} << 30;
+/// The most elements of one launch, a multiple of kLaunchStep so that parts begin where packs and blocks of
+/// elements do: kMostElements, or what BEESWAX_GPU_LAUNCH_ELEMENTS says, by which tests let parts of small
+/// tensors meet.
+inline constexpr int64_t kLaunchStep = 1024;
+int64_t most_elements_asked();
+inline int64_t most_elements() {
+  static const int64_t most = most_elements_asked();
+  return most;
+}
+
+/// The most blocks of a launch: AMD's runtime takes fewer than 2^32 threads.
+inline int64_t most_blocks(int64_t threads) { return std::max<int64_t>(1, most_elements() / threads); }
 
 /// Magic numbers for n / divisor with n < 2^31: Granlund and Montgomery, "Division by invariant integers
 /// using multiplication" (1994), the form with an added n.
@@ -63,9 +75,9 @@ inline bool pack_walk(const Nest<2>& nest, int64_t elements, bool aligned, Walk<
 template <int n, class Part>
 void for_each_part(const Nest<n>& nest, const Part& part,
                    const std::type_identity_t<std::array<int64_t, n>>& offsets = {}, int64_t first = 0,
-                   int64_t most = kMostElements) {
+                   int64_t most = most_elements()) {
   if (nest.count == 0) return;
-  if (nest.count <= most) return part(nest, offsets, first);
+  if (nest.count <= std::max<int64_t>(most, 1)) return part(nest, offsets, first);
   const int64_t inner = nest.count / nest.dims[0];
   const int64_t rows = std::max<int64_t>(most / inner, 1);
   for (int64_t row = 0; row < nest.dims[0]; row += rows) {

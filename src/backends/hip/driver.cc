@@ -40,6 +40,7 @@ Api api;
 
 Result result_of(int error) { return {gpu::code_of(error), error}; }
 constexpr Result kMissing = {Code::Other, 801};  // hipErrorNotSupported
+constexpr Result kNoPeers = {Code::Other, 217};  // hipErrorPeerAccessUnsupported
 
 // What hipGetDeviceProperties writes, by the release's layout: AMD's headers of ROCm 5 and 6.
 struct PropertyLayout {
@@ -99,6 +100,21 @@ struct Calls {
   static Result copy(void* to, const void* from, size_t bytes, Direction direction, StreamHandle stream) {
     const int kind = direction == Direction::HostToDevice ? 1 : direction == Direction::DeviceToHost ? 2 : 3;
     return result_of(api<which>.hipMemcpyAsync(to, from, bytes, kind, stream));
+  }
+  static Result reach_device(int device, int peer) {
+    constexpr int kAlreadyEnabled = 704;
+    const Api& hip = api<which>;
+    if (hip.hipDeviceCanAccessPeer == nullptr || hip.hipDeviceEnablePeerAccess == nullptr) return kMissing;
+    int can = 0;
+    if (const int error = hip.hipDeviceCanAccessPeer(&can, device, peer); error != 0) return result_of(error);
+    if (can == 0) return kNoPeers;
+    const int error = hip.hipDeviceEnablePeerAccess(peer, 0);
+    return result_of(error == kAlreadyEnabled ? 0 : error);
+  }
+  static Result copy_between(void* to, int to_device, const void* from, int from_device, size_t bytes,
+                             StreamHandle stream) {
+    const auto call = api<which>.hipMemcpyPeerAsync;
+    return call == nullptr ? kMissing : result_of(call(to, to_device, from, from_device, bytes, stream));
   }
   static Result fill_bytes(void* to, uint8_t value, size_t bytes, StreamHandle stream) {
     return result_of(api<which>.hipMemsetAsync(to, value, bytes, stream));

@@ -1,0 +1,52 @@
+// SPDX-License-Identifier: Apache-2.0
+// Launches over tensors of many small rows, on fake drivers, which compute nothing but refuse what the real
+// ones refuse: on AMD's a grid of 2^32 threads or more along one axis, on NVIDIA's one of 2^31 blocks. Memory
+// of this size is asked for, but never touched.
+#include <gtest/gtest.h>
+
+#include "beeswax/tensor.h"
+#include "support/fake_faults.h"
+
+namespace beeswax::test {
+namespace {
+
+constexpr int64_t kRows = (int64_t{1} << 24) + 1;  // with 256 threads each, more than 2^32
+
+class GpuLaunches : public testing::TestWithParam<FakeGpu> {
+ protected:
+  // `work` makes launches that the driver takes.
+  static void expect_taken(const Shape& shape, DType dtype, const std::function<void(const Tensor&)>& work) {
+    run_apart([&] {
+      fake::Control& control = GetParam().control();
+      control.memory_bytes = size_t{1} << 36;
+      work(Tensor::empty(shape, dtype, GetParam().device()));
+      EXPECT_GT(control.launches, 0);
+      EXPECT_EQ(control.misuses, 0) << control.misuse;
+      return "";
+    });
+  }
+};
+
+TEST_P(GpuLaunches, ReductionsOfManyRows) {
+  expect_taken({kRows, 2, 16}, DType::U8, [](const Tensor& x) { x.sum(1); });
+  expect_taken({kRows, 2, 16}, DType::U8, [](const Tensor& x) { x.argmax(1); });
+  expect_taken({kRows, 60}, DType::U8, [](const Tensor& x) { x.max(1); });
+  expect_taken({kRows, 30}, DType::F16, [](const Tensor& x) { x.softmax(1); });
+  expect_taken({kRows, 30}, DType::U8, [](const Tensor& x) { x.cumsum(1); });
+}
+
+TEST_P(GpuLaunches, SmallMatrices) {
+  expect_taken({kRows, 8, 8}, DType::U8, [](const Tensor& x) { x.t().contiguous(); });
+  expect_taken({kRows, 1, 1}, DType::F16, [](const Tensor& x) { x.matmul(x); });
+}
+
+TEST_P(GpuLaunches, SortsOfManyRows) {
+  expect_taken({kRows, 20}, DType::U8, [](const Tensor& x) { x.topk(1); });
+}
+
+INSTANTIATE_TEST_SUITE_P(Drivers, GpuLaunches, testing::ValuesIn(fake_gpus()),
+                         [](const auto& info) { return info.param.name.substr(0, 4); });
+GTEST_ALLOW_UNINSTANTIATED_PARAMETERIZED_TEST(GpuLaunches);
+
+}  // namespace
+}  // namespace beeswax::test
