@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "beeswax/system.h"
 
+#include <atomic>
+
 #include "backends/cpu/isa.h"
 #include "backends/gpu/report.h"
 #include "core/fail.h"
@@ -23,6 +25,8 @@ DeviceInfo cpu_info() {
   info.usable = true;
   return info;
 }
+
+std::atomic<bool> reduced_precision{false};
 
 }  // namespace
 
@@ -48,5 +52,9 @@ void set_num_threads(int threads) {
     fail(ErrorKind::InvalidArgument, "threads", threads, " is not a number from 1 to 1024");
   ThreadPool::global().set_threads(threads);
 }
+
+bool reduced_precision_f32() { return reduced_precision.load(std::memory_order_relaxed); }
+
+void set_reduced_precision_f32(bool allowed) { reduced_precision.store(allowed, std::memory_order_relaxed); }
 
 }  // namespace beeswax
