@@ -2,6 +2,7 @@
 #include <algorithm>
 
 #include "beeswax/qtensor.h"
+#include "beeswax/system.h"
 #include "bench/gpu/make.h"
 
 namespace beeswax::bench {
@@ -30,6 +31,22 @@ GpuCase product(DType dtype, int64_t m, int64_t n, int64_t k, Stored stored = St
                                                        : large(of(k, n), dtype, device);
             return [=] { return a.matmul(b); };
           }};
+}
+
+// f32 with operands rounded to 11 bits, where the device has that; the setting is the process's and is put
+// back.
+GpuCase reduced_product(int64_t size) {
+  GpuCase out = product(DType::F32, size, size, size);
+  out.name = join_text("matmul tf32 ", size, "x", size, "x", size);
+  out.make = [make = out.make](const Device& device) -> Body {
+    return [body = make(device)] {
+      set_reduced_precision_f32(true);
+      Tensor c = body();
+      set_reduced_precision_f32(false);
+      return c;
+    };
+  };
+  return out;
 }
 
 GpuCase quantized(QuantType type, int64_t m, int64_t n, int64_t k) {
@@ -141,6 +158,9 @@ std::vector<GpuCase> product_cases(Sizes sizes) {
     for (const int64_t m : {int64_t{1}, int64_t{8}, int64_t{64}, either(512, 128)})
       out.push_back(product(dtype, m, out_features, in_features));
   }
+  for (const DType dtype : {DType::F64, DType::U8, DType::F8E4M3})
+    out.push_back(product(dtype, either(4096, 128), either(4096, 128), either(4096, 128)));
+  out.push_back(reduced_product(either(4096, 128)));
   if (is_large) add_layers(out);
   for (const DType dtype : {DType::F32, DType::F16, DType::BF16})
     for (const ConvRow& row : kConvs) out.push_back(convolution(dtype, row, is_large));

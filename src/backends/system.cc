@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "beeswax/system.h"
 
+#include <atomic>
+
 #include "backends/cpu/isa.h"
 #include "backends/gpu/gpu.h"
 #include "backends/gpu/report.h"
@@ -30,6 +32,8 @@ gpu::Pool& pool_of(const Device& device, std::string_view what) {
     fail(ErrorKind::Unsupported, what, "the memory of the device cpu is the system's; give a GPU");
   return gpu::Gpu::of(device).pool();
 }
+
+std::atomic<bool> reduced_precision{false};
 
 }  // namespace
 
@@ -65,5 +69,9 @@ void set_num_threads(int threads) {
     fail(ErrorKind::InvalidArgument, "threads", threads, " is not a number from 1 to 1024");
   ThreadPool::global().set_threads(threads);
 }
+
+bool reduced_precision_f32() { return reduced_precision.load(std::memory_order_relaxed); }
+
+void set_reduced_precision_f32(bool allowed) { reduced_precision.store(allowed, std::memory_order_relaxed); }
 
 }  // namespace beeswax

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The main loop of products on matrix units: tiles of both sides go through registers into one of two buffers
 // in shared memory while the other is multiplied. A side fetches its share of a tile at k into registers and
-// later stores it to shared memory, lanes by packs of eight steps of k (mma_place); past the end of k it
+// later stores it to shared memory, lanes by packs of 16 bytes along k (mma_place); past the end of k it
 // gives zeros.
 #pragma once
 
@@ -30,7 +30,7 @@ struct alignas(16) MmaShared {
 
 template <class T, class Tile>
 struct MmaSums {
-  float v[Tile::kRowAtoms][Tile::kColumnAtoms][Mma<T>::kSums];
+  typename Mma<T>::Sum v[Tile::kRowAtoms][Tile::kColumnAtoms][Mma<T>::kSums];
 
   /// Calls to(row, column, sum) with every sum of this thread and its place in the tile.
   template <class To>
@@ -49,6 +49,7 @@ struct MmaSums {
 template <class T, class Tile, class A, class B>
 BW_DEVICE void mma_sums(A& a, B& b, uint32_t k_size, MmaShared<Tile>& shared, MmaSums<T, Tile>& sums) {
   using Unit = Mma<T>;
+  constexpr uint32_t kStep = mma_step(sizeof(T));
 #pragma unroll
   for (int i = 0; i < Tile::kRowAtoms; ++i)
 #pragma unroll
@@ -66,11 +67,11 @@ BW_DEVICE void mma_sums(A& a, B& b, uint32_t k_size, MmaShared<Tile>& shared, Mm
   barrier();
   uint32_t buffer = 0;
 #pragma unroll 1
-  for (uint32_t k = 0; k < k_size; k += kMmaStep) {
-    const bool more = k + kMmaStep < k_size;
+  for (uint32_t k = 0; k < k_size; k += kStep) {
+    const bool more = k + kStep < k_size;
     if (more) {
-      a.fetch(k + kMmaStep, next_a);
-      b.fetch(k + kMmaStep, next_b);
+      a.fetch(k + kStep, next_a);
+      b.fetch(k + kStep, next_b);
     }
     typename Unit::Fragment y[Tile::kColumnAtoms];
 #pragma unroll

@@ -15,7 +15,7 @@ namespace beeswax::test {
 /// How far a product of `terms` terms may be from the exact sum: the accumulator's bound, and one rounding.
 inline long double bound_of(DType dtype, int64_t terms, long double exact, long double magnitude,
                             long double unit_of_half = 0x1p-24L) {
-  const bool half = dtype == DType::F16 || dtype == DType::BF16;
+  const bool half = dtype == DType::F16 || dtype == DType::BF16 || dtype == DType::F8E4M3;
   const long double unit = dtype == DType::F64 ? 0x1p-53L : half ? unit_of_half : 0x1p-24L;
   const auto k = static_cast<long double>(terms);
   long double bound = k * unit / (1 - k * unit) * magnitude;
@@ -45,7 +45,7 @@ struct ExactProduct {
     }
   }
   size_t count() const { return static_cast<size_t>(shape.elem_count()); }
-  /// `unit_of_half`: of the accumulator of f16 and bf16, where matrix units cut what others round.
+  /// `unit_of_half`: of the accumulator of f16, bf16 and f8e4m3, where matrix units cut what others round.
   void expect(const Tensor& got, const std::string& what, long double unit_of_half = 0x1p-24L) const {
     ASSERT_EQ(got.shape(), shape);
     const std::vector<double> y = got.to_doubles();

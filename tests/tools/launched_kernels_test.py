@@ -11,6 +11,9 @@ SCRIPT = os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "support
 TABLE = ("target   module          kernel    vgprs\n"
          "gfx1100  fill            fill_1        3\n"
          "gfx1100  a_long_module_nameadd_f32     3\n"
+         "gfx90a   fill            fill_1        3\n"
+         "gfx90a   a_long_module_nameadd_f32     3\n"
+         "gfx90a   a_long          only_on_64    3\n"
          "ptx_80   other           only_there    3\n")
 
 
@@ -27,14 +30,16 @@ class LaunchedKernels(unittest.TestCase):
                                   capture_output=True, text=True, check=False)
 
     def test_every_kernel_on_both_wave_sizes(self):
-        done = self.run_on(a="gfx1100 fill_1\ngfx1100 add_f32\n", b="gfx90a fill_1\ngfx942 add_f32\n")
+        done = self.run_on(a="gfx1100 fill_1\ngfx1100 add_f32\n", b="gfx90a fill_1\ngfx942 add_f32\ngfx942 only_on_64\n")
         self.assertEqual(done.returncode, 0, done.stdout + done.stderr)
-        self.assertIn("2 kernels in 2 modules, 4 of 4 ran", done.stdout)
+        self.assertIn("3 kernels in 3 modules, 5 of 5 ran", done.stdout)
 
     def test_what_never_ran_is_named(self):
         done = self.run_on(a="gfx1100 fill_1\ngfx1201 add_f32\n", b="gfx90a fill_1\n")
         self.assertEqual(done.returncode, 1)
         self.assertIn("waves of 64, a_long_module_name: 1 never ran: add_f32", done.stdout)
+        self.assertIn("waves of 64, a_long: 1 never ran: only_on_64", done.stdout)
+        self.assertNotIn("waves of 32", done.stdout)
 
     def test_a_test_that_did_not_run_is_named(self):
         done = self.run_on(a="gfx1100 fill_1\ngfx1100 add_f32\ngfx90a fill_1\ngfx942 add_f32\n")

@@ -36,7 +36,8 @@ KernelTable float_kernels(5, [](size_t i) -> KernelTable::Name {
 });
 constexpr TileChoice kMmaTiles[] = {{kConvMma, 1}, {kConvMmaSmall, 0.5}};
 KernelTable mma_kernels(4, [](size_t i) -> KernelTable::Name {
-  return {join_text("conv_mma_", i < 2 ? "f16" : "bf16", i % 2 == 0 ? "" : "_small"), "conv"};
+  return {join_text("conv_mma_", i < 2 ? "f16" : "bf16", i % 2 == 0 ? "" : "_small"), "conv", "", 0,
+          kHalfUnit};
 });
 KernelTable plane_kernels(kConvKernels, [](size_t i) -> KernelTable::Name {
   return {join_text("conv_planes_", kConvNames[i]), "conv"};
@@ -105,7 +106,7 @@ bool as_product(Gpu& gpu, Backend& backend, const Sum& s) {
 }
 
 bool on_matrix_units(const Gpu& gpu, DType dtype) {
-  return (dtype == DType::F16 || dtype == DType::BF16) && has_matrix_units(gpu);
+  return (dtype == DType::F16 || dtype == DType::BF16) && gpu.has(kHalfUnit);
 }
 
 // How the kernels that gather windows by tables of terms tell which lie in the image; nothing where they do

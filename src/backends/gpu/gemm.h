@@ -29,8 +29,6 @@ bool gemm_hopper(Gpu& gpu, const Product& product);
 /// Whether it would, if the strides suit it. Operands of f16 or bf16 may make an f32 result.
 bool hopper_takes(const Gpu& gpu, const Product& product);
 
-/// Whether its family has matrix units for f16 and bf16; where it has none, the f32 kernels are faster.
-bool has_matrix_units(const Gpu& gpu);
 /// How kernels see elements of a dtype.
 Element element_of(DType dtype);
 /// Tiles of a product of m rows and n columns, for each of which a block is launched.

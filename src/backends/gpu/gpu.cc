@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <array>
+#include <bit>
 #include <cstring>
 
 #include "backends/gpu/coverage.h"
@@ -86,9 +87,15 @@ void Gpu::choose_target() {
   const Bundle& bundle = Bundle::embedded();
   std::optional<size_t> target = bundle.target_for(properties_.arch);
   if (!target.has_value() && rtc::compiler_of_ours(properties_.arch) != nullptr) {
-    // The names and modules of kernels are those of every target; their code is made when it is first used.
+    // The names and modules of kernels are those of every target, but for those of matrix units; their code
+    // is made when it is first used.
     compiled_here_ = true;
+    const auto in_common = [&](size_t other) {
+      return std::popcount(matrix_units(bundle.target_name(other)) & matrix_units(properties_.arch));
+    };
     target = 0;
+    for (size_t other = 1; other < bundle.targets().size(); ++other)
+      if (in_common(other) > in_common(*target)) target = other;
   }
   if (!target.has_value())
     fail(ErrorKind::Unsupported, "device", device_, " is a ", why_uncovered(properties_.arch));
@@ -96,6 +103,7 @@ void Gpu::choose_target() {
   // asks whose kernels there are; the last resort is left to the first kernel.
   for (int skip = 0;; ++skip) {
     target_ = *target;
+    units_ = matrix_units(properties_.arch) & matrix_units(bundle.target_name(target_));
     modules_.clear();
     for (size_t i = 0; i < bundle.module_count(target_); ++i) modules_.emplace_back(driver_);
     target = bundle.target_for(properties_.arch, skip + 1);
@@ -391,8 +399,9 @@ std::vector<std::string> KernelTable::all_names(std::string_view target) {
   std::vector<std::string> out;
   for (const KernelTable* table : tables())
     for (size_t i = 0; i < table->size_; ++i)
-      if (Name name = table->name_(i);
-          !name.kernel.empty() && (*name.target == 0 || Bundle::is_for(target, name.target)))
+      if (Name name = table->name_(i); !name.kernel.empty() &&
+                                       (*name.target == 0 || Bundle::is_for(target, name.target)) &&
+                                       (name.unit == 0 || (matrix_units(target) & name.unit) != 0))
         out.push_back(std::move(name.kernel));
   return out;
 }

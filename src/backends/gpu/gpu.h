@@ -18,6 +18,7 @@
 #include "backends/gpu/driver.h"
 #include "backends/gpu/handles.h"
 #include "backends/gpu/hooks.h"
+#include "backends/gpu/matrix_units.h"
 #include "backends/gpu/pool.h"
 #include "backends/gpu/streams.h"
 #include "kernels/args.h"
@@ -72,6 +73,8 @@ class Gpu {
   void use() const { use_device(driver_, ordinal_); }
   /// The same for what must not throw; a lost device answers the calls after it with errors too.
   void try_use() const { try_device(driver_, ordinal_); }
+  /// Whether the device has a matrix unit and the library kernels for it.
+  bool has(MatrixUnit unit) const { return (units_ & unit) != 0; }
   /// Finds and loads a kernel by name: the slow path of KernelTable. Throws Internal where the bundle lacks
   /// it.
   Kernel load(std::string_view name, const char* operation, uint32_t shared_bytes);
@@ -152,6 +155,7 @@ class Gpu {
   int number_;
   Properties properties_;
   size_t target_ = 0;
+  uint32_t units_ = 0;          // MatrixUnit
   bool compiled_here_ = false;  // the library has no code for this chip: target_ only names kernels
   Pool pool_;
   Streams streams_;
@@ -173,6 +177,7 @@ class KernelTable {
     const char* operation;
     const char* target = "";    ///< the one target that has it; empty: all have
     uint32_t shared_bytes = 0;  ///< dynamic, of each launch
+    uint32_t unit = 0;          ///< the MatrixUnit of the targets that have it; 0: all have
   };
   /// Entry i is the kernel that name(i) names; an empty name where there is none.
   KernelTable(size_t size, Name (*name)(size_t index));

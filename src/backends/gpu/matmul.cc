@@ -3,6 +3,7 @@
 #include "backends/gpu/gemm.h"
 
 #include "backends/gpu/blas/blas.h"
+#include "beeswax/system.h"
 
 namespace beeswax::gpu {
 namespace {
@@ -21,9 +22,25 @@ KernelTable thin_kernels(3 * 2 * 2, [](size_t i) -> KernelTable::Name {
 });
 KernelTable thin_sum_kernel(1, [](size_t) -> KernelTable::Name { return {"gemm_thin_sum", "matmul"}; });
 
-// On matrix units, f16 or bf16 throughout.
-KernelTable mma_kernels(2, [](size_t i) -> KernelTable::Name {
-  return {i == 0 ? "gemm_mma_f16" : "gemm_mma_bf16", "matmul"};
+// On matrix units, one dtype throughout. Where a unit is `gain` times as fast as other kernels, and that is
+// little, their smaller tiles or parts of k are better as long as large tiles leave most of the device idle.
+struct UnitKernel {
+  DType dtype;
+  MatrixUnit unit;
+  const char* name;
+  int64_t gain;  // or kAlways
+};
+constexpr int64_t kAlways = int64_t{1} << 20;
+constexpr UnitKernel kUnitKernels[] = {
+    {DType::F16, kHalfUnit, "gemm_mma_f16", kAlways},
+    {DType::BF16, kHalfUnit, "gemm_mma_bf16", kAlways},
+    {DType::F8E4M3, kHalfUnit, "gemm_mma_f8e4m3", kAlways},
+    {DType::U8, kByteUnit, "gemm_mma_u8", kAlways},
+    {DType::F64, kF64Unit, "gemm_mma_f64", 2},
+    {DType::F32, kTf32Unit, "gemm_mma_tf32", 4},
+};
+KernelTable mma_kernels(std::size(kUnitKernels), [](size_t i) -> KernelTable::Name {
+  return {kUnitKernels[i].name, "matmul", "", 0, kUnitKernels[i].unit};
 });
 
 constexpr int64_t kMostBlocks = int64_t{1} << 30;
@@ -55,14 +72,25 @@ void for_batches(const Nest<3>& batch, int64_t blocks, Launch&& launch, std::arr
   }
 }
 
-// One 16-bit float throughout, and operands that are dense along one of their axes.
-bool on_matrix_units(const Gpu& gpu, const Product& p) {
-  return (p.c_type == DType::F16 || p.c_type == DType::BF16) && p.a_type == p.c_type &&
-         p.b_type == p.c_type && (p.a_step == 1 || p.a_row == 1) && (p.b_step == 1 || p.b_column == 1) &&
-         has_matrix_units(gpu);
+// The kernel of matrix units that makes a product, or null: one dtype throughout, and operands that are dense
+// along one of their axes. Of few rows or columns, only f16 and bf16 (which have thin kernels): for others, a
+// large tile would be idle for the most part and its blocks too few to read fast.
+const UnitKernel* unit_kernel(const Gpu& gpu, const Product& p) {
+  if (p.a_type != p.c_type || p.b_type != p.c_type || (p.a_step != 1 && p.a_row != 1) ||
+      (p.b_step != 1 && p.b_column != 1))
+    return nullptr;
+  const auto* const found = std::ranges::find(kUnitKernels, p.c_type, &UnitKernel::dtype);
+  if (found == std::end(kUnitKernels) || !gpu.has(found->unit)) return nullptr;
+  if (p.c_type == DType::F16 || p.c_type == DType::BF16) return found;
+  if (p.c_type == DType::F32 && !reduced_precision_f32()) return nullptr;
+  const int64_t tiles = ceil_div(p.m, kGemmMma.rows) * ceil_div(p.n, kGemmMma.columns) * p.batch.count;
+  const bool few = std::min(p.m, p.n) <= kThinRows || tiles * found->gain < gpu.properties().units;
+  return few ? nullptr : found;
 }
 
-void tiled(Gpu& gpu, const Product& p) {
+bool is_tf32(const UnitKernel* unit) { return unit != nullptr && unit->unit == kTf32Unit; }
+
+void tiled(Gpu& gpu, const Product& p, const UnitKernel* unit) {
   const DType type = p.c_type;
   const bool wide = bytes_of(type) == 8;
   GemmKernel kernel = type == DType::F64 ? kF64 : wide ? kBits64 : dtype_is_float(type) ? kF32 : kBits32;
@@ -71,8 +99,7 @@ void tiled(Gpu& gpu, const Product& p) {
     kernel = kF32Large;
     tile = kGemmLarge;
   }
-  const bool mma = on_matrix_units(gpu, p);
-  if (mma) tile = kGemmMma;
+  if (unit != nullptr) tile = kGemmMma;
   GemmArgs arguments{};
   arguments.m = static_cast<uint32_t>(p.m);
   arguments.n = static_cast<uint32_t>(p.n);
@@ -93,7 +120,8 @@ void tiled(Gpu& gpu, const Product& p) {
     arguments.b = at(p.b, offset[1], p.b_type);
     arguments.c = at(p.c, offset[2], p.c_type);
     arguments.batch = walk_of(batch);
-    gpu.launch(mma ? mma_kernels.get(gpu, type == DType::F16 ? 0 : 1) : gemm_kernels.get(gpu, kernel),
+    gpu.launch(unit != nullptr ? mma_kernels.get(gpu, static_cast<size_t>(unit - kUnitKernels))
+                               : gemm_kernels.get(gpu, kernel),
                {{static_cast<uint32_t>(tiles * batch.count), 1, 1}, kGemmThreads, 0}, arguments);
   });
 }
@@ -176,12 +204,6 @@ void thin(Gpu& gpu, Backend& backend, const Product& p) {
 
 }  // namespace
 
-bool has_matrix_units(const Gpu& gpu) {
-  const std::string_view arch = gpu.properties().arch;
-  return !arch.starts_with("gfx10") && arch != "gfx900" && arch != "gfx902" && arch != "gfx906" &&
-         arch != "gfx90c";
-}
-
 Product exchanged(const Product& p) {
   Product out = p;
   std::swap(out.m, out.n);
@@ -239,11 +261,13 @@ void gemm(Gpu& gpu, Backend& backend, const Product& p, const char* operation) {
   if (std::max({p.m, p.n, p.k}) > kMostSize)
     fail(ErrorKind::TooLarge, operation, p.m, " by ", p.k, " times ", p.k, " by ", p.n,
          ": a side is 2^31 or longer");
+  const UnitKernel* unit = unit_kernel(gpu, p);
+  if (is_tf32(unit)) return tiled(gpu, p, unit);
   if (gemm_hopper(gpu, p)) return;
   if (is_thin(p)) return thin(gpu, backend, p);
   const Product other = exchanged(p);
   if (is_thin(other)) return thin(gpu, backend, other);
-  tiled(gpu, p);
+  tiled(gpu, p, unit);
 }
 
 namespace {
@@ -314,8 +338,11 @@ Product product_of(const Operand& a, const Operand& b, const Target& out) {
 
 void GpuBackend::matmul(const Operand& a, const Operand& b, const Target& out) {
   const Product product = product_of(a, b, out);
-  if (blas::multiply(blas::choice(), gpu_, *this, product)) return;
-  if (std::min(product.m, product.n) <= kThinRows || !hopper_takes(gpu_, product))
+  const bool tf32 = is_tf32(unit_kernel(gpu_, product));
+  const blas::Choice choice = blas::choice();
+  // What libraries are measured in is f32 throughout.
+  if (!(tf32 && choice.mode == VendorMode::Auto) && blas::multiply(choice, gpu_, *this, product)) return;
+  if (tf32 || std::min(product.m, product.n) <= kThinRows || !hopper_takes(gpu_, product))
     return gemm(gpu_, *this, product, "matmul");
   const AlignedRows left(*this, a), right(*this, b);
   gemm(gpu_, *this, product_of(left.operand(), right.operand(), out), "matmul");

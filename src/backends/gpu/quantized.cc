@@ -19,8 +19,15 @@ KernelTable dequantize_kernels(kQuantTypeCount,
                                [](size_t i) { return of_format("dequantize_", i, "", "dequantize"); });
 KernelTable quantize_kernels(kQuantTypeCount,
                              [](size_t i) { return of_format("quantize_", i, "", "quantize"); });
-KernelTable weighted_kernels(kQuantTypeCount,
-                             [](size_t i) { return of_format("quantize_", i, "_weighted", "quantize"); });
+// Kernels of the K formats search in any case, and so have none for weighted elements.
+bool weighs_apart(QuantType type) {
+  const QuantTraits& traits = quant_traits(type);
+  return traits.imatrix && traits.block_elements < 256;
+}
+KernelTable weighted_kernels(kQuantTypeCount, [](size_t i) {
+  return weighs_apart(static_cast<QuantType>(i)) ? of_format("quantize_", i, "_weighted", "quantize")
+                                                 : KernelTable::Name{};
+});
 KernelTable activation_kernels(2, [](size_t i) -> KernelTable::Name {
   return {i == 0 ? "activations_32" : "activations_256", "quantized_matmul"};
 });
@@ -93,8 +100,7 @@ void GpuBackend::quantize(QuantType type, const Operand& x, std::span<const floa
   arguments.blocks = blocks.data();
   arguments.count = static_cast<uint32_t>(count);
   arguments.per_row = static_cast<uint32_t>(shape[shape.rank() - 1] / elements);
-  // Kernels of the K formats search in any case.
-  const bool apart = !importance.empty() && elements < 256;
+  const bool apart = !importance.empty() && weighs_apart(type);
   KernelTable& kernels = apart ? weighted_kernels : quantize_kernels;
   gpu_.launch(kernels.get(gpu_, static_cast<size_t>(type)),
               {{blocks_for(count, blocks_together(type)), 1, 1}, kQuantizeThreads, 0}, arguments);
