@@ -91,9 +91,8 @@ struct Rows {
       last = block;
       if (!kLate || row + in_block >= args.rows) {
         for (int64_t r = 0; r < last.count; ++r) {
-          const int64_t middle = kLate ? 0 : n - early();
-          if (middle > 0) write_part(last, r, 0, middle, write);
-          write_part(last, r, middle, n, write);
+          if (middle() > 0) write_part(last, r, 0, middle(), write);
+          write_part(last, r, middle(), n, write);
         }
       }
       block.source += in_block * n;
@@ -124,13 +123,15 @@ struct Rows {
   // there.
   BW_MEMBER_FN const S* ahead(const Block& block, int64_t r, int64_t begin) const {
     const S* next = block.source + (kLate ? 2 : 1) * in_block * n + r * n;
-    if (next >= end || n > kLongestRequested || (!kLate && begin >= n - early()))
+    if (next >= end || n > kLongestRequested || (!kLate && begin >= middle()))
       return reinterpret_cast<const S*>(values + r * padded + begin);
     return next + begin + (kLate ? 0 : early());
   }
   // So many elements of each row of the next block, its first, are requested while the sums of this one are
   // made, where nothing is written meanwhile.
   BW_MEMBER_FN int64_t early() const { return n / kEarly; }
+  // Results from here on, from line to line, are written without requesting anything.
+  BW_MEMBER_FN int64_t middle() const { return kLate ? 0 : (n - early()) / kBlock<S> * kBlock<S>; }
   BW_MEMBER_FN void request_early(const Block& block, int64_t r, int64_t i) const {
     const S* next = block.source + in_block * n + r * n;
     if (next >= end || n > kLongestRequested) return;
