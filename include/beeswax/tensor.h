@@ -15,6 +15,7 @@
 #include <iosfwd>
 #include <iterator>
 #include <optional>
+#include <ranges>
 #include <span>
 #include <string>
 #include <string_view>
@@ -66,11 +67,14 @@ class BW_API Tensor {
                          const Device& device = Device::default_device()) {
     return from_span(std::span<const T>(data), shape, device);
   }
-  /// [n], the n values of a range (a container, a view, anything that a for loop takes), in its order; the
-  /// dtype is that of the values: Tensor::from_iter(std::views::iota(0, 5)) is a [5] of i32.
-  template <class Values>
+  /// [n], the n values of a range (a container, an array, a view, also one that can be read only once), in
+  /// its order; the dtype is that of the range's value type: Tensor::from_iter(std::views::iota(0, 5)) is a
+  /// [5] of i32. Ranges of other types than the elements of dtypes do not compile; bool is such a type, so
+  /// the values of a std::vector<bool> need a transform to uint8_t.
+  template <std::ranges::input_range Values>
+    requires requires { DTypeOf<std::ranges::range_value_t<Values>>::value; }
   static Tensor from_iter(Values&& values, const Device& device = Device::default_device()) {
-    std::vector<std::remove_cvref_t<decltype(*std::begin(values))>> out;
+    std::vector<std::ranges::range_value_t<Values>> out;
     for (auto&& value : values) out.push_back(value);
     return from_vec(out, {static_cast<int64_t>(out.size())}, device);
   }

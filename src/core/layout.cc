@@ -3,6 +3,7 @@
 
 #include <algorithm>
 
+#include "core/broadcast.h"
 #include "core/fail.h"
 
 namespace beeswax {
@@ -69,18 +70,16 @@ Layout Layout::permute(std::span<const int> axes) const {
 }
 
 Layout Layout::broadcast_as(const Shape& shape, std::string_view operation) const {
-  const int added = shape.rank() - rank();
-  bool fits = added >= 0;
-  Layout out(shape, offset_);
-  for (int axis = 0; axis < shape.rank() && fits; ++axis) {
-    const int from = axis - added;
-    const bool same = from >= 0 && dim(from) == shape[axis];
-    fits = same || from < 0 || dim(from) == 1;
-    out.strides_[static_cast<size_t>(axis)] = same ? stride(from) : 0;
-  }
-  if (!fits)
+  if (!broadcasts_to(shape_, shape))
     fail(ErrorKind::ShapeMismatch, operation, "cannot broadcast ", shape_, " to ", shape,
          ": each size must be equal or 1, counted from the last axis");
+  const int added = shape.rank() - rank();
+  Layout out(shape, offset_);
+  for (int axis = 0; axis < shape.rank(); ++axis) {
+    const int from = axis - added;
+    const bool same = from >= 0 && dim(from) == shape[axis];
+    out.strides_[static_cast<size_t>(axis)] = same ? stride(from) : 0;
+  }
   return out;
 }
 

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 
+#include "core/broadcast.h"
 #include "core/fail.h"
 
 namespace beeswax {
@@ -90,19 +91,15 @@ std::string_view space(std::string_view word) { return word.empty() ? "" : " "; 
 
 Shape broadcast_shapes(const Shape& a, const Shape& b, std::string_view operation, std::string_view a_dtype,
                        std::string_view b_dtype) {
-  const int rank = std::max(a.rank(), b.rank());
-  Shape out;
-  for (int i = 0; i < rank; ++i) {
-    const int ia = i - (rank - a.rank());
-    const int ib = i - (rank - b.rank());
-    const int64_t da = ia < 0 ? 1 : a[ia];
-    const int64_t db = ib < 0 ? 1 : b[ib];
-    if (da != db && da != 1 && db != 1)
-      fail(ErrorKind::ShapeMismatch, operation, "cannot broadcast ", a, space(a_dtype), a_dtype, " with ", b,
-           space(b_dtype), b_dtype, ": sizes ", da, " and ", db, " of axis ", i - rank,
-           " differ and neither is 1");
-    out.push_back(da == 1 ? db : da);
-  }
+  if (const int axis = broadcast_misfit(a, b); axis != 0)
+    fail(ErrorKind::ShapeMismatch, operation, "cannot broadcast ", a, space(a_dtype), a_dtype, " with ", b,
+         space(b_dtype), b_dtype, ": sizes ", a[a.rank() + axis], " and ", b[b.rank() + axis], " of axis ",
+         axis, " differ and neither is 1");
+  const bool a_is_longer = a.rank() >= b.rank();
+  Shape out = a_is_longer ? a : b;
+  const Shape& other = a_is_longer ? b : a;
+  for (int i = 1; i <= other.rank(); ++i)
+    if (out[out.rank() - i] == 1) out.set(out.rank() - i, other[other.rank() - i]);
   return out;
 }
 

@@ -13,7 +13,6 @@ namespace {
 constexpr uint32_t kMagic = 0x46554747;  // "GGUF", least significant byte first
 constexpr uint32_t kNewestVersion = 3;
 constexpr uint32_t kMostAxes = 8;
-constexpr int kDeepestArray = 8;
 
 std::optional<DType> dtype_named(std::string_view name) {
 #define BW_DTYPE(Name, dtype_name, ...) \
@@ -164,7 +163,7 @@ class GgufParser {
     array.count = count(key);
     array.reverse = in_.reverse();
     if (array.type == GgufType::Array) {
-      if (depth == kDeepestArray) in_.refuse("'", key, "' nests arrays deeper than ", kDeepestArray);
+      if (depth == kDeepestGgufArray) in_.refuse("'", key, "' nests arrays deeper than ", kDeepestGgufArray);
       // Each is a type and a count.
       expect_room(array.count, 4 + length_bytes(), kMostGgufInnerArrays - inner_arrays_, "arrays in arrays");
       inner_arrays_ += array.count;

@@ -26,6 +26,7 @@ namespace beeswax::io {
 inline constexpr uint64_t kMostGgufValues = 1 << 16, kMostGgufTensors = 1 << 18;
 inline constexpr uint64_t kMostGgufStrings = 1 << 22;      ///< in all arrays
 inline constexpr uint64_t kMostGgufInnerArrays = 1 << 16;  ///< in all arrays
+inline constexpr int kDeepestGgufArray = 8;                ///< arrays in arrays in ..., the outermost counted
 inline constexpr uint64_t kLongestGgufKey = 65535, kLargestGgufAlignment = 1 << 20;
 
 /// A tensor type of GGUF files (tables/ggml_types.def).

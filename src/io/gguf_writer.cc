@@ -13,6 +13,8 @@
 namespace beeswax::io {
 namespace {
 
+constexpr std::string_view kAlignmentKey = "general.alignment";
+
 static_assert(std::endian::native == std::endian::little, "numbers are written as they lie in memory");
 
 void append(std::vector<std::byte>& to, const void* data, size_t size) {
@@ -51,10 +53,37 @@ GgufWriter::GgufWriter(uint64_t alignment) : alignment_(alignment) {
   if (!std::has_single_bit(alignment) || alignment > kLargestGgufAlignment)
     fail(ErrorKind::InvalidArgument, "write", "an alignment of ", alignment,
          " bytes; it must be a power of two up to ", kLargestGgufAlignment);
-  if (alignment != 32) set_u32("general.alignment", static_cast<uint32_t>(alignment));
+  if (alignment != 32) set_u32(kAlignmentKey, static_cast<uint32_t>(alignment));
 }
 
-void GgufWriter::begin(std::string_view key, GgufType type) {
+GgufWriter::ArrayRoom GgufWriter::room_of(std::string_view key, const GgufArray& array, int depth) {
+  if (depth > kDeepestGgufArray)
+    fail(ErrorKind::InvalidArgument, "write", "'", key, "' nests arrays deeper than ", kDeepestGgufArray);
+  ArrayRoom room = {array.strings.size(), array.arrays.size()};
+  for (const GgufArray& inner : array.arrays) {
+    const ArrayRoom more = room_of(key, inner, depth + 1);
+    room.strings += more.strings;
+    room.inner_arrays += more.inner_arrays;
+  }
+  return room;
+}
+
+void GgufWriter::begin_array(std::string_view key, const ArrayRoom& room) {
+  if (room.strings > kMostGgufStrings - taken_.strings)
+    fail(ErrorKind::InvalidArgument, "write", "with the ", room.strings, " strings of '", key,
+         "' there are more than ", kMostGgufStrings, " strings in arrays");
+  if (room.inner_arrays > kMostGgufInnerArrays - taken_.inner_arrays)
+    fail(ErrorKind::InvalidArgument, "write", "with the ", room.inner_arrays, " arrays in '", key,
+         "' there are more than ", kMostGgufInnerArrays, " arrays in arrays");
+  begin(key, GgufType::Array);
+  taken_.strings += room.strings;
+  taken_.inner_arrays += room.inner_arrays;
+}
+
+void GgufWriter::begin(std::string_view key, GgufType type, std::optional<int64_t> integer) {
+  if (key == kAlignmentKey && integer != static_cast<int64_t>(alignment_))
+    fail(ErrorKind::InvalidArgument, "write", "'", key, "' must be the alignment of the writer, ",
+         alignment_);
   if (key.empty() || key.size() > kLongestGgufKey)
     fail(ErrorKind::InvalidArgument, "write", "a metadata value has a name of ", key.size(), " bytes; 1 to ",
          kLongestGgufKey, " are allowed");
@@ -67,15 +96,16 @@ void GgufWriter::begin(std::string_view key, GgufType type) {
 }
 
 void GgufWriter::set_u32(std::string_view key, uint32_t value) {
-  begin(key, GgufType::U32);
+  begin(key, GgufType::U32, value);
   put_number(metadata_, value);
 }
 void GgufWriter::set_u64(std::string_view key, uint64_t value) {
-  begin(key, GgufType::U64);
+  // What does not fit becomes negative, which no alignment is.
+  begin(key, GgufType::U64, static_cast<int64_t>(value));
   put_number(metadata_, value);
 }
 void GgufWriter::set_i32(std::string_view key, int32_t value) {
-  begin(key, GgufType::I32);
+  begin(key, GgufType::I32, value);
   put_number(metadata_, value);
 }
 void GgufWriter::set_f32(std::string_view key, float value) {
@@ -91,7 +121,7 @@ void GgufWriter::set_string(std::string_view key, std::string_view value) {
   put_text(metadata_, value);
 }
 void GgufWriter::set_strings(std::string_view key, std::span<const std::string> values) {
-  begin(key, GgufType::Array);
+  begin_array(key, {values.size(), 0});
   put_number(metadata_, static_cast<uint32_t>(GgufType::String));
   put_number(metadata_, uint64_t{values.size()});
   for (const std::string& value : values) put_text(metadata_, value);
@@ -110,9 +140,14 @@ void GgufWriter::set_i32s(std::string_view key, std::span<const int32_t> values)
 }
 
 void GgufWriter::set(std::string_view key, const GgufValue& value) {
-  const GgufArray* array = value.as_array();
-  begin(key, value.type());
-  if (array != nullptr) return put_array(metadata_, *array);
+  if (const GgufArray* array = value.as_array(); array != nullptr) {
+    begin_array(key, room_of(key, *array, 1));
+    return put_array(metadata_, *array);
+  }
+  const std::optional<int64_t> integer = value.as_int();
+  if (key == kAlignmentKey && integer == static_cast<int64_t>(alignment_) && keys_.contains(std::string(key)))
+    return;
+  begin(key, value.type(), integer);
   if (const auto text = value.as_string()) return put_text(metadata_, *text);
   if (value.type() == GgufType::F32) return put_number(metadata_, static_cast<float>(*value.as_float()));
   if (value.type() == GgufType::F64) return put_number(metadata_, *value.as_float());
@@ -120,8 +155,7 @@ void GgufWriter::set(std::string_view key, const GgufValue& value) {
     // The only integers that need not fit as_int().
     return put_number(metadata_, value.as_unsigned());
   }
-  const int64_t number = *value.as_int();
-  append(metadata_, &number, gguf_type_bytes(value.type()));
+  append(metadata_, &*integer, gguf_type_bytes(value.type()));
 }
 
 void GgufWriter::add_tensor(std::string_view name, uint32_t type, const Shape& shape) {

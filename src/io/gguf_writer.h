@@ -5,6 +5,7 @@
 
 #include <cstdint>
 #include <functional>
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
@@ -21,8 +22,9 @@ class BW_API GgufWriter {
   /// InvalidArgument unless `alignment` is a power of two up to kLargestGgufAlignment.
   explicit GgufWriter(uint64_t alignment = 32);
 
-  /// Metadata, in the order of the calls. InvalidArgument for a key that is there already, or beyond the
-  /// limits of io/gguf.h.
+  /// Metadata, in the order of the calls. InvalidArgument for a key that is there already, for what is beyond
+  /// the limits of io/gguf.h, and for a general.alignment other than the writer's own. What is refused
+  /// changes nothing.
   void set_u32(std::string_view key, uint32_t value);
   void set_u64(std::string_view key, uint64_t value);
   void set_i32(std::string_view key, int32_t value);
@@ -32,7 +34,7 @@ class BW_API GgufWriter {
   void set_strings(std::string_view key, std::span<const std::string> values);
   void set_f32s(std::string_view key, std::span<const float> values);
   void set_i32s(std::string_view key, std::span<const int32_t> values);
-  /// A value as another file holds it.
+  /// A value as another file holds it; that may be the general.alignment that the writer has said itself.
   void set(std::string_view key, const GgufValue& value);
 
   /// `type` is a number of tables/ggml_types.def; the bytes must live until the file is written.
@@ -62,13 +64,21 @@ class BW_API GgufWriter {
     uint64_t size;
     std::span<const std::byte> bytes;
   };
-  void begin(std::string_view key, GgufType type);
+  /// What arrays take of the limits of a file.
+  struct ArrayRoom {
+    uint64_t strings = 0, inner_arrays = 0;
+  };
+  static ArrayRoom room_of(std::string_view key, const GgufArray& array, int depth);
+  /// `integer` is the value where it is one.
+  void begin(std::string_view key, GgufType type, std::optional<int64_t> integer = std::nullopt);
+  void begin_array(std::string_view key, const ArrayRoom& room);
   uint64_t aligned(uint64_t size) const;
   void emit(const BytesOf& bytes_of, const std::function<void(std::span<const std::byte>)>& put) const;
   BytesOf own_bytes() const;
 
   uint64_t alignment_;
   std::unordered_set<std::string> keys_, names_;  // of values, of tensors
+  ArrayRoom taken_;
   std::vector<std::byte> metadata_;
   std::vector<Tensor> tensors_;
 };

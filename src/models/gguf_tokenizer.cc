@@ -127,7 +127,7 @@ text::SpecialTokens read_special(const io::GgufFile& file, const std::vector<tex
   special.add_eos = file.get_bool("tokenizer.ggml.add_eos_token", false);
   special.add_space_prefix = file.get_bool("tokenizer.ggml.add_space_prefix", spm);
   add_stop_tokens(pieces, special);
-  for (const int32_t id : ends_by_role(file)) add_stop_token(id, special);
+  for (const int32_t id : ends_by_role(file)) add_stop_token(id, special.stop);
   return special;
 }
 
@@ -144,16 +144,16 @@ std::unique_ptr<text::Tokenizer> load_json(const io::GgufFile& file) {
                       .eos = token_id(file, "eos"),
                       .pad = token_id(file, "padding"),
                       .stop = {}};
-  if (roles.eos >= 0) roles.stop = {roles.eos};
-  for (const int32_t id : ends_by_role(file)) roles.stop.push_back(id);
+  add_stop_token(roles.eos, roles.stop);
   if (const io::GgufValue* value = file.find(kStopTokens); value != nullptr) {
     const io::GgufArray* array = value->as_array();
     const auto ids = array != nullptr && array->count <= kMostStopTokens ? value->as_ints() : std::nullopt;
     if (!ids || std::ranges::any_of(*ids, [](int64_t id) { return id < 0 || id > INT32_MAX; }))
       fail(ErrorKind::Format, "load", file.name(), ": '", kStopTokens, "' is ", *value,
            ", not ids of tokens");
-    roles.stop.assign(ids->begin(), ids->end());
+    for (const int64_t id : *ids) add_stop_token(static_cast<int32_t>(id), roles.stop);
   }
+  for (const int32_t id : ends_by_role(file)) add_stop_token(id, roles.stop);
   return parse_tokenizer_json(file.get_string(kTokenizerJson), file.name(), roles);
 }
 

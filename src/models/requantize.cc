@@ -102,9 +102,8 @@ std::vector<std::byte> convert(const io::GgufTensor& tensor, const RequantizedTe
 }
 
 void copy_metadata(const io::GgufFile& in, const RequantizeOptions& options, io::GgufWriter* out) {
-  constexpr std::string_view kReplaced[] = {"general.alignment", "general.file_type",
-                                            "general.quantization_version", "quantize.imatrix.file",
-                                            "quantize.imatrix.entries_count",
+  constexpr std::string_view kReplaced[] = {"general.file_type", "general.quantization_version",
+                                            "quantize.imatrix.file", "quantize.imatrix.entries_count",
                                             // The parts of a split file become one.
                                             "split.no", "split.count", "split.tensors.count"};
   const RowOrder order(in);

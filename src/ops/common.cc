@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "ops/common.h"
 
-#include <algorithm>
-
 namespace beeswax::ops {
 namespace {
 
@@ -54,22 +52,6 @@ void check_dtype(std::string_view operation, const Tensor& x, Accept accept) {
   }
   fail(ErrorKind::UnsupportedDType, operation, "not defined for ", x.describe(),
        "; accepted dtypes: ", names);
-}
-
-bool broadcasts(const Shape& a, const Shape& b) {
-  bool fits = true;
-  for (int i = 1; fits && i <= std::min(a.rank(), b.rank()); ++i) {
-    const int64_t da = a[a.rank() - i], db = b[b.rank() - i];
-    fits = da == db || da == 1 || db == 1;
-  }
-  return fits;
-}
-
-bool broadcasts_to(const Shape& from, const Shape& to) {
-  bool fits = from.rank() <= to.rank();
-  for (int i = 1; fits && i <= from.rank(); ++i)
-    fits = from[from.rank() - i] == 1 || from[from.rank() - i] == to[to.rank() - i];
-  return fits;
 }
 
 Shape embedded_shape(const Tensor& ids, int64_t columns) {

@@ -50,10 +50,6 @@ void check_same_dtype(std::string_view operation, const Tensor& a, const Tensor&
 void check_same_device(std::string_view operation, const Tensor& a, const Tensor& b);
 /// ShapeMismatch unless x has that rank; `expected` describes the axes, as "[batch, channels, length]".
 void check_rank(std::string_view operation, const Tensor& x, int rank, std::string_view expected);
-/// Whether shapes broadcast together, and whether one broadcasts to another, as NumPy does it; for checks
-/// whose messages name more than two shapes say.
-bool broadcasts(const Shape& a, const Shape& b);
-bool broadcasts_to(const Shape& from, const Shape& to);
 /// ids.shape + [columns]; InvalidArgument where that is one axis too many.
 Shape embedded_shape(const Tensor& ids, int64_t columns);
 /// UnsupportedDType for types below a byte, whose elements have no address.

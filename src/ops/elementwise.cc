@@ -8,6 +8,7 @@
 #include <string>
 #include <system_error>
 
+#include "core/broadcast.h"
 #include "ops/common.h"
 
 namespace beeswax {
@@ -190,8 +191,8 @@ Tensor Tensor::where_cond(const Tensor& on_true, const Tensor& on_false) const {
   ops::check_dtype("where_cond", on_true, Accept::Number);
   ops::check_same_device("where_cond", *this, on_true);
   ops::check_same_device("where_cond", on_true, on_false);
-  if (!ops::broadcasts(shape(), on_true.shape()) || !ops::broadcasts(shape(), on_false.shape()) ||
-      !ops::broadcasts(on_true.shape(), on_false.shape()))
+  if (!broadcasts(shape(), on_true.shape()) || !broadcasts(shape(), on_false.shape()) ||
+      !broadcasts(on_true.shape(), on_false.shape()))
     fail(ErrorKind::ShapeMismatch, "where_cond", "cannot broadcast the condition ", describe(), ", on_true ",
          on_true.describe(), " and on_false ", on_false.describe(),
          "; accepted: sizes that are equal or 1, counted from the last axis");

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Matrix products: shapes are checked and batch axes broadcast here, the backend only multiplies.
+#include "core/broadcast.h"
 #include "ops/common.h"
 
 namespace beeswax {
@@ -49,7 +50,7 @@ Tensor multiply_matrices(std::string_view operation, const Tensor& a, const Tens
       "[.., m, k] by [.., k, n] with leading axes that broadcast (equal or 1)";
   if (a.rank() < 2 || b.rank() < 2) fail_shapes(operation, a, b, kAccepted);
   if (a.dim(-1) != b.dim(-2)) fail_shapes(operation, a, b, kAccepted);
-  if (!ops::broadcasts(batch_of(a.shape()), batch_of(b.shape()))) fail_shapes(operation, a, b, kAccepted);
+  if (!broadcasts(batch_of(a.shape()), batch_of(b.shape()))) fail_shapes(operation, a, b, kAccepted);
   return multiply(operation, a, b);
 }
 

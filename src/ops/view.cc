@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Views: new layouts over the same storage, and the copies where a layout does not allow a view.
+#include "core/broadcast.h"
 #include "ops/common.h"
 
 namespace beeswax {
@@ -122,7 +123,7 @@ Tensor Tensor::permute(std::span<const int> axes) const {
 
 Tensor Tensor::broadcast_as(const Shape& to) const {
   check_not_packed("broadcast_as", *this);
-  if (!ops::broadcasts_to(shape(), to))
+  if (!broadcasts_to(shape(), to))
     fail(ErrorKind::ShapeMismatch, "broadcast_as", "cannot broadcast ", describe(), " to ", to,
          "; accepted: each size equal or 1, counted from the last axis");
   return checked_view("broadcast_as", *this, layout().broadcast_as(to, "broadcast_as"));

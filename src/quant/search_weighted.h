@@ -4,7 +4,9 @@
 //
 // Candidate steps quantize the block, and for the levels that come out the best step (and minimum) follows by
 // least squares. What is found is compared, as the halves that it becomes, with what the formula gives, so
-// the weighted error is never larger than the formula's.
+// the weighted error is never larger than the formula's. That is the error with the weights that the search
+// computes with, none of them less than 2^-20 of the block's largest; with smaller weights as they are given
+// it can be larger.
 #pragma once
 
 #include "quant/search_affine.h"

@@ -5,6 +5,7 @@
 
 #include <list>
 #include <ranges>
+#include <sstream>
 
 #include "beeswax/tensor.h"
 #include "support/expect_error.h"
@@ -31,6 +32,9 @@ TEST(Api, NestedLists) {
   EXPECT_ERROR(x.to_vec2<float>(), DTypeMismatch, "holds i32, not f32");
 }
 
+template <class Values>
+concept MakesATensor = requires(Values values) { Tensor::from_iter(values); };
+
 TEST(Api, FromAnyRange) {
   const Tensor x = Tensor::from_iter(std::views::iota(0, 6) |
                                      std::views::transform([](int i) { return static_cast<float>(i) / 2; }));
@@ -39,6 +43,19 @@ TEST(Api, FromAnyRange) {
   const std::list<int64_t> list = {7, -1};
   EXPECT_EQ(Tensor::from_iter(list).to_vec<int64_t>(), (std::vector<int64_t>{7, -1}));
   EXPECT_EQ(Tensor::from_iter(std::vector<uint8_t>{}).describe(), test::here("[0] u8 cpu"));
+  const double array[] = {0.5, 4};
+  EXPECT_EQ(Tensor::from_iter(array).to_vec<double>(), (std::vector<double>{0.5, 4}));
+  std::istringstream text("1.5 2 -3");
+  EXPECT_EQ(Tensor::from_iter(std::views::istream<float>(text)).to_vec<float>(), (Floats{1.5, 2, -3}));
+  const std::vector<bool> bits = {true, false, true};
+  const auto bytes = std::views::transform(bits, [](bool bit) { return static_cast<uint8_t>(bit); });
+  EXPECT_EQ(Tensor::from_iter(bytes).to_vec<uint8_t>(), (std::vector<uint8_t>{1, 0, 1}));
+  // What has no dtype is refused where it is called.
+  static_assert(MakesATensor<std::vector<f16>>);
+  static_assert(!MakesATensor<std::vector<bool>>);
+  static_assert(!MakesATensor<std::string>);
+  static_assert(!MakesATensor<std::vector<std::vector<float>>>);
+  static_assert(!MakesATensor<int>);
 }
 
 TEST(Api, ComparisonsByName) {

@@ -10,6 +10,7 @@
 #include "support/devices.h"
 #include "support/expect_error.h"
 #include "support/numbers.h"
+#include "support/unary_parameters.h"
 
 namespace beeswax {
 namespace {
@@ -30,10 +31,6 @@ struct Row {
 struct Same {};
 constexpr bool is_half(Same) { return false; }
 constexpr bool is_half(double) { return true; }
-
-// Parameters of the rows that take one.
-constexpr double kalpha = 1.25;
-constexpr double kexponent = 2.5;
 
 // NOLINTBEGIN(bugprone-macro-parentheses): the rows are expressions over x and p
 const Row kRows[] = {
@@ -63,7 +60,7 @@ const Row kRows[] = {
    lo,                                                                                             \
    hi,                                                                                             \
    BW_HAS_HALF(half),                                                                              \
-   k##param,                                                                                       \
+   test::unary_parameters(#param)[0],                                                              \
    [](const Tensor& t, double p) { return t.method(p); },                                          \
    [](long double x, long double p) -> long double { return oracle; }},
 #include "tables/unary.def"

@@ -8,6 +8,7 @@
 #include <string>
 
 #include "core/math/math.h"
+#include "support/unary_parameters.h"
 
 namespace beeswax {
 namespace {
@@ -29,10 +30,6 @@ double number(None) { return 0; }
 double number(double x) { return x; }
 constexpr bool given(None) { return false; }
 constexpr bool given(double) { return true; }
-
-// Parameters of the unary rows that take one.
-constexpr double kalpha = 1.25;
-constexpr double kexponent = 2.5;
 
 // NOLINTBEGIN(bugprone-macro-parentheses): the rows are expressions over the names bound here
 // Whether the column is an expression, over names that stand for any numbers.
@@ -67,7 +64,7 @@ const Slope kSlopes[] = {
   BW_SLOPE(#Name, 0, lo, hi, false, x, p, y, oracle, (derivative))
 #define BW_UNARY_PARAM(Name, method, param, dtypes, expr, half, ulp32, ulp64, lo, hi, oracle, derivative, \
                        ...)                                                                               \
-  BW_SLOPE(#Name, k##param, lo, hi, false, x, p, y, oracle, (derivative))
+  BW_SLOPE(#Name, test::unary_parameters(#param)[0], lo, hi, false, x, p, y, oracle, (derivative))
 #include "tables/unary.def"
 #define BW_BINARY(Name, method, dtypes, expr, guard, ulp32, ulp64, lo, hi, oracle, dx, dy, ...) \
   BW_SLOPE(#Name "_dx", 0, lo, hi, true, x, y, r, oracle, (dx))                                 \

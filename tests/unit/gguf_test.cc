@@ -126,8 +126,7 @@ TEST(Gguf, WriterAndReaderAgree) {
     EXPECT_EQ(file->find_tensor("absent"), nullptr);
     // A copy of all values is the same file again.
     GgufWriter copy(alignment);
-    for (const auto& [key, value] : file->metadata())
-      if (key != "general.alignment") copy.set(key, value);
+    for (const auto& [key, value] : file->metadata()) copy.set(key, value);
     for (const GgufTensor& tensor : file->tensors())
       copy.add_tensor(tensor.name, tensor.type->id, tensor.shape, tensor.bytes);
     EXPECT_EQ(copy.to_bytes(), bytes);
@@ -483,6 +482,79 @@ TEST(Gguf, ManyNamesAreWrittenAndReadAndMoreRefused) {
   const auto file = GgufFile::from_bytes(bytes, "many.gguf");
   EXPECT_EQ(file->tensors().size(), kMostGgufTensors);
   EXPECT_EQ(file->metadata().size(), kMostGgufValues);
+}
+
+/// Arrays in arrays, `depth` of them, the innermost one empty.
+GgufArray nested(int depth) {
+  GgufArray array;
+  for (int i = 1; i < depth; ++i) {
+    GgufArray outer;
+    outer.type = GgufType::Array;
+    outer.count = 1;
+    outer.arrays.push_back(std::move(array));
+    array = std::move(outer);
+  }
+  return array;
+}
+
+TEST(Gguf, TheWriterRefusesArraysThatTheReaderWould) {
+  const std::vector<std::string> many(kMostGgufStrings / 4);
+  const std::vector<std::string> one(1);
+  GgufArray text, wide;
+  text.type = GgufType::String;
+  text.count = 1;
+  text.strings.emplace_back("a");
+  wide.type = GgufType::Array;
+  wide.count = kMostGgufInnerArrays - 7;
+  wide.arrays.resize(wide.count);
+  GgufWriter writer;
+  for (const char* key : {"a", "b", "c"}) writer.set_strings(key, many);
+  writer.set_strings("d", std::span(many).first(many.size() - 2));
+  writer.set("text", {GgufType::Array, text});
+  writer.set("last", {GgufType::Array, text});
+  expect_error(ErrorKind::InvalidArgument, "'more' there are more than 4194304 strings in arrays",
+               [&] { writer.set_strings("more", one); });
+  expect_error(ErrorKind::InvalidArgument, "'more' there are more than 4194304 strings in arrays",
+               [&] { writer.set("more", {GgufType::Array, text}); });
+  expect_error(ErrorKind::InvalidArgument, "'more' nests arrays deeper than 8",
+               [&] { writer.set("more", {GgufType::Array, nested(9)}); });
+  expect_error(ErrorKind::InvalidArgument, "'more' nests arrays deeper than 8",
+               [&] { writer.set("more", {GgufType::Array, nested(10000)}); });
+  writer.set("deep", {GgufType::Array, nested(8)});  // seven arrays in arrays
+  writer.set("wide", {GgufType::Array, wide});
+  expect_error(ErrorKind::InvalidArgument, "'more' there are more than 65536 arrays in arrays",
+               [&] { writer.set("more", {GgufType::Array, nested(2)}); });
+  // What was refused took no name and left no bytes.
+  writer.set_u32("more", 3);
+  const std::vector<std::byte> bytes = writer.to_bytes();
+  const auto file = GgufFile::from_bytes(bytes, "most.gguf");
+  EXPECT_EQ(file->metadata().size(), 9u);
+  EXPECT_EQ(file->find("a")->as_strings()->size(), many.size());
+  EXPECT_EQ(file->find("wide")->as_array()->arrays.size(), kMostGgufInnerArrays - 7);
+  EXPECT_EQ(file->get_int("more"), 3);
+}
+
+TEST(Gguf, TheWriterSaysNoOtherAlignmentThanItsOwn) {
+  const std::string key = "general.alignment";
+  for (const uint64_t alignment : {uint64_t{8}, uint64_t{32}}) {
+    GgufWriter writer(alignment);
+    const std::string message =
+        "'general.alignment' must be the alignment of the writer, " + std::to_string(alignment);
+    expect_error(ErrorKind::InvalidArgument, message, [&] { writer.set_u32(key, 64); });
+    expect_error(ErrorKind::InvalidArgument, message, [&] { writer.set_u64(key, UINT64_MAX); });
+    expect_error(ErrorKind::InvalidArgument, message, [&] { writer.set_i32(key, -32); });
+    expect_error(ErrorKind::InvalidArgument, message, [&] { writer.set_f32(key, 32); });
+    expect_error(ErrorKind::InvalidArgument, message, [&] { writer.set_string(key, "32"); });
+    expect_error(ErrorKind::InvalidArgument, message, [&] { writer.set_i32s(key, std::vector{32}); });
+    expect_error(ErrorKind::InvalidArgument, message,
+                 [&] { writer.set(key, {GgufType::U32, uint64_t{64}}); });
+    writer.set(key, {GgufType::U32, alignment});
+    expect_error(ErrorKind::InvalidArgument, "is there already", [&] { writer.set_u64(key, alignment); });
+    const std::vector<std::byte> bytes = writer.to_bytes();
+    const auto file = GgufFile::from_bytes(bytes, "test.gguf");
+    EXPECT_EQ(file->alignment(), alignment);
+    EXPECT_EQ(file->metadata().size(), 1u);
+  }
 }
 
 TEST(Gguf, TensorsCanComeWhenTheFileIsWritten) {

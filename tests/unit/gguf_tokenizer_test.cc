@@ -177,6 +177,21 @@ TEST(GgufSentencePiece, EndsOfTurnsAndMessagesEndAGeneration) {
   EXPECT_NE(std::ranges::find(of_json, 9), of_json.end());
 }
 
+// Beside a list of ids the roles count too, and each id once.
+TEST(GgufTokenizerJson, EndsByListAndByRole) {
+  io::GgufWriter writer;
+  writer.set_string("tokenizer.huggingface.json", read("json/qwen2.json").dump());
+  writer.set_u32("tokenizer.ggml.eos_token_id", 5);
+  writer.set_u32("tokenizer.ggml.eot_token_id", 9);
+  writer.set_u32("tokenizer.ggml.eom_token_id", 7);
+  writer.set_i32s("tokenizer.huggingface.stop_token_ids", std::vector<int32_t>{7, 5, 8, 7});
+  Ids stop = load(writer)->vocabulary().special().stop;
+  ASSERT_GE(stop.size(), 4u);
+  EXPECT_EQ(Ids(stop.begin(), stop.begin() + 4), (Ids{5, 7, 8, 9}));
+  std::ranges::sort(stop);
+  EXPECT_EQ(std::ranges::adjacent_find(stop), stop.end());
+}
+
 // Merges lead to no "abc": words that are pieces are taken whole where the vocabulary's kind says so.
 TEST(GgufBpe, SomeKindsTakeWholeWordsAndBeginWithABosToken) {
   const auto encode = [](const std::string& pre) {

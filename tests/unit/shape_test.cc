@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include "beeswax/error.h"
+#include "core/broadcast.h"
 #include "support/expect_error.h"
 
 namespace beeswax {
@@ -42,7 +43,31 @@ TEST(Broadcast, FollowsNumPy) {
   EXPECT_EQ(broadcast_shapes({4, 1, 3}, {2, 1}, "add"), (Shape{4, 2, 3}));
   EXPECT_EQ(broadcast_shapes({}, {2, 0}, "add"), (Shape{2, 0}));
   EXPECT_EQ(broadcast_shapes({1}, {0}, "add"), (Shape{0}));
+  EXPECT_EQ(broadcast_shapes({2, 1}, {4, 1, 3}, "add"), (Shape{4, 2, 3}));
   EXPECT_ERROR(broadcast_shapes({2, 3}, {4}, "add"), ShapeMismatch, "[add] cannot broadcast [2, 3] with [4]");
+}
+
+TEST(Broadcast, NamesTheAxisThatDoesNotFit) {
+  EXPECT_ERROR(broadcast_shapes({3, 1, 5}, {2, 4, 5}, "add"), ShapeMismatch, "sizes 3 and 2 of axis -3");
+  EXPECT_ERROR(broadcast_shapes({2, 3}, {9, 4, 3}, "add"), ShapeMismatch, "sizes 2 and 4 of axis -2");
+  EXPECT_EQ(broadcast_misfit({2, 3}, {4}), -1);
+  EXPECT_EQ(broadcast_misfit({7, 2, 1}, {0, 1}), -2);
+  EXPECT_EQ(broadcast_misfit({7, 1, 1}, {0, 1}), 0);
+  EXPECT_TRUE(broadcasts({}, {}));
+  EXPECT_TRUE(broadcasts({2, 1}, {3, 1, 4}));
+  EXPECT_FALSE(broadcasts({2, 1}, {3, 4}));
+}
+
+TEST(Broadcast, OneWay) {
+  EXPECT_TRUE(broadcasts_to({}, {}));
+  EXPECT_TRUE(broadcasts_to({}, {2, 0}));
+  EXPECT_TRUE(broadcasts_to({3, 1}, {2, 3, 4}));
+  EXPECT_TRUE(broadcasts_to({1}, {0}));
+  EXPECT_FALSE(broadcasts_to({0}, {1}));
+  EXPECT_FALSE(broadcasts_to({2, 3, 4}, {3, 4}));
+  EXPECT_FALSE(broadcasts_to({1, 3}, {3}));
+  EXPECT_FALSE(broadcasts_to({3, 4}, {3, 1}));
+  EXPECT_FALSE(broadcasts_to({3, 4}, {3, 5}));
 }
 
 }  // namespace
