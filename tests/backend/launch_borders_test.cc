@@ -200,6 +200,10 @@ TEST_P(LaunchBorders, Images) {
                   [](const auto& t) { return t[0].conv_transpose2d(t[1], {.dilation = 2}); });
     }
   }
+  // Outputs of several classes of taps, cut into as few channels as windows in shared memory would take.
+  for (const DType dtype : {DType::F32, DType::F16, DType::I32})
+    expect_same({whole({50, 1, 9, 11}, 4, dtype), whole({1, 6, 4, 4}, 4, dtype)},
+                [](const auto& t) { return t[0].conv_transpose2d(t[1], {.padding = 1, .stride = 2}); });
 }
 
 TEST_P(LaunchBorders, ProductsAndBlocks) {
