@@ -19,12 +19,12 @@ foreach(chip IN LISTS BW_AMD_ALL)
   list(APPEND BW_AMD_CHIPS ${BW_AMD_STAMPS_${chip}})
 endforeach()
 # Modules that only targets with the matrix units for them have, as matrix_units of src/backends/gpu/matrix_units.cc
-# tells.
-set(BW_ONLY_gemm_mma "^(gfx908|gfx90a|gfx942|gfx950|gfx11|gfx120|ptx|sm)")
+# and src/kernels/mma tell (tests/tools/matrix_units_test.py).
+set(BW_ONLY_gemm_mma "^(gfx908|gfx90a|gfx94[012]|gfx950|gfx110[0123]|gfx115[012]|gfx120[01]|ptx_.*|sm_.*)$")
 set(BW_ONLY_conv_mma ${BW_ONLY_gemm_mma})
 set(BW_ONLY_gemm_mma_bytes ${BW_ONLY_gemm_mma})
-set(BW_ONLY_gemm_mma_f64 "^(gfx90a|gfx942|gfx950|ptx|sm)")
-set(BW_ONLY_gemm_mma_tf32 "^(gfx942|ptx|sm)")
+set(BW_ONLY_gemm_mma_f64 "^(gfx90a|gfx94[012]|gfx950|ptx_.*|sm_.*)$")
+set(BW_ONLY_gemm_mma_tf32 "^(gfx94[012]|ptx_.*|sm_.*)$")
 find_program(BW_PTXAS ptxas HINTS /usr/local/cuda/bin)
 find_program(BW_DEVICE_CLANG NAMES clang++-22 clang++-21 clang++-20 clang++-19)
 find_program(BW_ZSTD zstd)

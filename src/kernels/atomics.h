@@ -4,20 +4,10 @@
 // value stands. On global or shared memory, relaxed, seen by the whole device; each gives what stood there.
 #pragma once
 
+#include "kernels/unsigned_of.h"
 #include "kernels/wave.h"
 
 namespace beeswax::gpu {
-
-template <int bytes>
-struct WordOf;
-template <>
-struct WordOf<4> {
-  using Type = uint32_t;
-};
-template <>
-struct WordOf<8> {
-  using Type = uint64_t;
-};
 
 /// Of integers of 32 or 64 bits, as atomic_max.
 template <class T>
@@ -32,7 +22,7 @@ BW_DEVICE T atomic_min(T* at, T value) {
 /// Of any type of 4 or 8 bytes.
 template <class T>
 BW_DEVICE T atomic_exchange(T* at, T value) {
-  using Word = typename WordOf<sizeof(T)>::Type;
+  using Word = UnsignedOf<sizeof(T)>;
   auto* word = reinterpret_cast<Word*>(at);
   Word bits = 0;
   __builtin_memcpy(&bits, &value, sizeof(T));
@@ -48,7 +38,7 @@ BW_DEVICE T atomic_exchange(T* at, T value) {
 /// Writes `desired` where the bits of `expected` stood. Of any type of 4 or 8 bytes.
 template <class T>
 BW_DEVICE T atomic_swap_if(T* at, T expected, T desired) {
-  using Word = typename WordOf<sizeof(T)>::Type;
+  using Word = UnsignedOf<sizeof(T)>;
   auto* word = reinterpret_cast<Word*>(at);
   Word from = 0, to = 0;
   __builtin_memcpy(&from, &expected, sizeof(T));

@@ -4,6 +4,7 @@
 //   floors: the bytes of image and result over the bandwidth; a load from shared memory for each product
 #include "kernels/conv.h"
 #include "kernels/gemm.h"
+#include "kernels/unsigned_of.h"
 
 namespace beeswax::gpu {
 
@@ -15,25 +16,6 @@ struct ConvPlaneShared {
   T weights[kConvPlaneWeights / sizeof(T)];
   int64_t x[kConvMostPlanes], y[kConvMostPlanes];  // where planes begin
 };
-
-template <int bytes>
-struct UnsignedOfSize {
-  using Type = uint32_t;
-};
-template <>
-struct UnsignedOfSize<1> {
-  using Type = uint8_t;
-};
-template <>
-struct UnsignedOfSize<2> {
-  using Type = uint16_t;
-};
-template <>
-struct UnsignedOfSize<8> {
-  using Type = uint64_t;
-};
-template <int bytes>
-using UnsignedOf = typename UnsignedOfSize<bytes>::Type;
 
 /// What the outputs of a tile see, element after element; a plane's rows follow those of the one before.
 template <bool one, class E, class T>

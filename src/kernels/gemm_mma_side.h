@@ -4,6 +4,7 @@
 #pragma once
 
 #include "kernels/gemm_mma.h"
+#include "kernels/unsigned_of.h"
 
 namespace beeswax::gpu {
 
@@ -46,31 +47,12 @@ BW_DEVICE uint32_t f16_of_f8e4m3(uint32_t twice) {
   return bit_cast<uint32_t>(scaled) | ((nan << 8) - (nan << 3));
 }
 
-template <int bytes>
-struct BitsOf;
-template <>
-struct BitsOf<1> {
-  using Type = uint8_t;
-};
-template <>
-struct BitsOf<2> {
-  using Type = uint16_t;
-};
-template <>
-struct BitsOf<4> {
-  using Type = uint32_t;
-};
-template <>
-struct BitsOf<8> {
-  using Type = uint64_t;
-};
-
 /// A side: lanes by steps of k, one of them dense. A thread moves two packs of shared memory: those of two
 /// lanes along k, or some steps of some neighbouring lanes, as many steps as a word of shared memory holds.
 /// It reads them as runs along what is dense.
 template <class E, class T>
 struct MmaSide {
-  using Bits = typename BitsOf<sizeof(E)>::Type;
+  using Bits = UnsignedOf<sizeof(E)>;
   static constexpr uint32_t kEach = 16 / sizeof(T);                      // steps of a pack
   static constexpr uint32_t kSteps = sizeof(T) < 4 ? 4 / sizeof(T) : 1;  // of a thread, across dense lanes
   static constexpr uint32_t kLanes = 2 * kEach / kSteps;                 // likewise

@@ -214,7 +214,8 @@ TEST_P(Kernels, HaveAtomicsOfEveryWidth) {
 // And by the names of CUDA and HIP.
 TEST_P(Kernels, HaveAtomicsByTheirOtherNames) {
   const Kernel kernel = compile(R"(
-    __global__ void atomics(const float* x, float* last, unsigned long long* cells, int* most) {
+    __global__ void atomics(const float* x, float* last, unsigned long long* cells, int* most,
+                            unsigned* words) {
       const int i = blockIdx.x * blockDim.x + threadIdx.x;
       x += i;
       atomicExch(last, *x);
@@ -223,14 +224,23 @@ TEST_P(Kernels, HaveAtomicsByTheirOtherNames) {
       atomicMax(cells + 2, (1ull << 40) + i);
       atomicCAS(cells + 3, 0ull, 1ull << 50);
       atomicCAS(most, 0, -5);
+      // The pointer alone says of which type the values are.
+      atomicCAS(words, 0, 7);
+      atomicAdd(words + 1, 2);
+      atomicMin(words + 2, 3);
+      atomicMax(words + 3, 5);
+      atomicExch(words + 4, 11);
+      atomicAdd(cells + 4, 1);
     })",
                                 "atomics");
   const Tensor x = numbers(256, device_), last = Tensor::zeros({1}, DType::F32, device_);
-  const Tensor cells = Tensor::from_vec<int64_t>({0, INT64_MAX, 0, 0}, {4}, device_);
+  const Tensor cells = Tensor::from_vec<int64_t>({0, INT64_MAX, 0, 0, 0}, {5}, device_);
   const Tensor most = Tensor::zeros({1}, DType::I32, device_);
-  kernel.launch({.grid = {2}, .block = {128}}, x, output(last), output(cells), output(most));
+  const Tensor words = Tensor::from_vec<uint32_t>({0, 0, 9, 0, 0}, {5}, device_);
+  kernel.launch({.grid = {2}, .block = {128}}, x, output(last), output(cells), output(most), output(words));
   EXPECT_EQ(cells.to_vec<int64_t>(), (std::vector<int64_t>{int64_t{256} << 33, (int64_t{1} << 40) - 255,
-                                                           (int64_t{1} << 40) + 255, int64_t{1} << 50}));
+                                                           (int64_t{1} << 40) + 255, int64_t{1} << 50, 256}));
+  EXPECT_EQ(words.to_vec<uint32_t>(), (std::vector<uint32_t>{7, 512, 3, 5, 11}));
   EXPECT_EQ(most.to_vec<int32_t>()[0], -5);
   EXPECT_EQ(std::ranges::count(x.to_vec<float>(), last.to_vec<float>()[0]), 1);
 }

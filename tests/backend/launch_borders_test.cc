@@ -79,6 +79,9 @@ TEST_P(LaunchBorders, MovesAndNewTensors) {
     expect_same({x}, [](const auto& t) { return t[0].t().contiguous(); });
     expect_same({y}, [](const auto& t) { return t[0].t().contiguous(); });
     expect_same({z}, [](const auto& t) { return t[0].permute({2, 1, 0}).contiguous(); });
+    // Short sides stay whole, and halves of long ones, of batches and of small matrices meet.
+    for (const Shape& shape : {Shape({3001, 8}), Shape({9, 3001}), Shape({33, 33}), Shape({400, 9, 8})})
+      expect_same({numbers(shape, dtype)}, [](const auto& t) { return t[0].t().contiguous(); });
     expect_same({z}, [](const auto& t) { return t[0].flip({0, 2}); });
     expect_same({y}, [](const auto& t) { return t[0].broadcast_as({3, 70, 90}).contiguous(); });
     expect_same({x, x}, [](const auto& t) { return Tensor::cat({t[0], t[1], t[0]}, 1); });
@@ -200,12 +203,26 @@ TEST_P(LaunchBorders, Images) {
                   [](const auto& t) { return t[0].conv_transpose2d(t[1], {.dilation = 2}); });
     }
   }
+  // Outputs of several classes of taps, cut into as few channels as windows in shared memory would take.
+  for (const DType dtype : {DType::F32, DType::F16, DType::I32})
+    expect_same({whole({50, 1, 9, 11}, 4, dtype), whole({1, 6, 4, 4}, 4, dtype)},
+                [](const auto& t) { return t[0].conv_transpose2d(t[1], {.padding = 1, .stride = 2}); });
 }
 
 TEST_P(LaunchBorders, ProductsAndBlocks) {
   expect_same({whole({3001, 2, 3}), whole({3001, 3, 2})}, [](const auto& t) { return t[0].matmul(t[1]); });
   expect_same({whole({2, 1501, 3, 20}), whole({1501, 20, 9})},
               [](const auto& t) { return t[0].matmul(t[1]); });
+  // One product of more rows or columns than a launch has blocks for, by tiles and by few rows.
+  for (const DType dtype : {DType::F32, DType::F16, DType::I32, DType::F64, DType::U8}) {
+    const Tensor tall = whole({3001, 5}, 4, dtype);
+    for (const int64_t few : {1, 3, 20}) {
+      const Tensor other = whole({5, few}, 4, dtype);
+      expect_same({tall, other}, [](const auto& t) { return t[0].matmul(t[1]); });
+      expect_same({tall, other}, [](const auto& t) { return t[1].t().matmul(t[0].t()); });
+      expect_same({tall.t().contiguous(), other}, [](const auto& t) { return t[0].t().matmul(t[1]); });
+    }
+  }
   const Tensor weights = numbers({20, 512});
   for (const QuantType type : {QuantType::Q4_0, QuantType::Q6_K})
     expect_same({weights}, [&](const auto& t) { return QTensor::quantize(t[0], type).dequantize(); });

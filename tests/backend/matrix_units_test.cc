@@ -6,6 +6,9 @@
 
 #include <algorithm>
 #include <array>
+#include <bit>
+#include <cmath>
+#include <cstdlib>
 #include <string_view>
 
 #include "backends/gpu/gpu.h"
@@ -16,6 +19,9 @@
 
 namespace beeswax {
 namespace {
+
+// Before anything multiplies: these are tests of our kernels, and a vendor's library makes f32 and f64, too.
+[[maybe_unused]] const int kOwn = ::setenv("BEESWAX_BLAS", "own", 1);
 
 using test::ExactProduct;
 using test::small_numbers;
@@ -232,6 +238,38 @@ TEST_P(MatrixUnits, ReducedPrecisionByChoice) {
       }
       EXPECT_GT(worst, 0x1p-16) << "nothing was rounded";
     }
+  }
+}
+
+// To nearest with ties away from zero, whatever a unit would do with the bits that it does not read.
+TEST_P(MatrixUnits, ReducedPrecisionRoundsToNearest) {
+  const ReducedPrecision allowed(true);
+  if (!has_unit(DType::F32)) GTEST_SKIP() << "no units for f32";
+  // Numbers, and what is left of each.
+  const std::vector<std::pair<float, float>> cases = {{1 + 0x1p-11f, 1 + 0x1p-10f},
+                                                      {1 + 0x1.8p-10f, 1 + 0x1p-9f},
+                                                      {1 + 0x1.ffcp-12f, 1},
+                                                      {-1 - 0x1p-11f, -1 - 0x1p-10f},
+                                                      {0x1.fffffep127f, HUGE_VALF},
+                                                      {0x1.ffcp127f, 0x1.ffcp127f},
+                                                      {-HUGE_VALF, -HUGE_VALF},
+                                                      {1 + 0x1p-23f, 1},
+                                                      {std::bit_cast<float>(0x7f800001u), NAN}};
+  std::vector<float> values(160 * cases.size(), 0.0f);
+  for (size_t i = 0; i < cases.size(); ++i) values[i] = cases[i].first;
+  const auto rows = static_cast<int64_t>(cases.size());
+  ASSERT_GT(rows, 8);
+  const Tensor a = moved(Tensor::from_vec(values, {160, rows, 1}, Device::cpu()));
+  const Tensor b = moved(Tensor::ones({160, 1, 9}, DType::F32, Device::cpu()));
+  const std::vector<float> right = multiply(a, b, "gemm_mma_tf32").to_vec<float>();
+  const std::vector<float> left = multiply(b.transpose(1, 2), a.transpose(1, 2), "gemm_mma_tf32")
+                                      .transpose(1, 2)
+                                      .contiguous()
+                                      .to_vec<float>();
+  for (size_t i = 0; i < cases.size() * 9; ++i) {
+    const float want = cases[i / 9].second;
+    EXPECT_TRUE(std::isnan(want) ? std::isnan(right[i]) : right[i] == want) << i << ": " << right[i];
+    EXPECT_TRUE(std::isnan(want) ? std::isnan(left[i]) : left[i] == want) << i << ": " << left[i];
   }
 }
 

@@ -4,11 +4,16 @@
 // of this size is asked for, but never touched.
 #include <gtest/gtest.h>
 
+#include <set>
+
 #include "beeswax/tensor.h"
 #include "support/fake_faults.h"
 
 namespace beeswax::test {
 namespace {
+
+std::set<std::string> launched;
+void note(const fake::Submitted& work) { launched.insert(work.what); }
 
 constexpr int64_t kRows = (int64_t{1} << 24) + 1;  // with 256 threads each, more than 2^32
 
@@ -40,12 +45,40 @@ TEST_P(GpuLaunches, SmallMatrices) {
   expect_taken({kRows, 1, 1}, DType::F16, [](const Tensor& x) { x.matmul(x); });
 }
 
+// By few columns, and by tiles.
+TEST_P(GpuLaunches, TallProducts) {
+  constexpr int64_t kTall = (int64_t{1} << 28) + 1;
+  expect_taken({kTall, 8}, DType::F16, [](const Tensor& x) { x.matmul(x.narrow(0, 0, 8).narrow(1, 0, 1)); });
+  expect_taken({4 * kTall, 2}, DType::I16,
+               [](const Tensor& x) { x.matmul(x.narrow(0, 0, 2).narrow(1, 0, 2)); });
+  expect_taken({4 * kTall, 2}, DType::I16,
+               [](const Tensor& x) { x.narrow(0, 0, 2).matmul(x.transpose(0, 1)); });
+}
+
+// However long the other side is, a side of eight is worth tiles.
+TEST_P(GpuLaunches, TurnedCopiesStayTurned) {
+  for (const int64_t rows : {int64_t{1} << 26, (int64_t{1} << 28) + 1})
+    expect_taken({rows, 8}, DType::U8, [](const Tensor& x) {
+      fake::Control& control = GetParam().control();
+      control.submitted = note;
+      x.t().contiguous();
+      EXPECT_EQ(launched, (std::set<std::string>{"transpose_1"}));
+    });
+}
+
 TEST_P(GpuLaunches, SortsOfManyRows) {
   expect_taken({kRows, 20}, DType::U8, [](const Tensor& x) { x.topk(1); });
 }
 
-INSTANTIATE_TEST_SUITE_P(Drivers, GpuLaunches, testing::ValuesIn(fake_gpus()),
-                         [](const auto& info) { return info.param.name.substr(0, 4); });
+// And waves of 64, whose blocks are fewer columns.
+std::vector<FakeGpu> gpus() {
+  std::vector<FakeGpu> out = fake_gpus();
+  const FakeGpu wide = fake_hip("gfx90a");
+  if (gpu::Bundle::embedded().target_for(wide.arch).has_value()) out.push_back(wide);
+  return out;
+}
+INSTANTIATE_TEST_SUITE_P(Drivers, GpuLaunches, testing::ValuesIn(gpus()),
+                         [](const auto& info) { return info.param.arch; });
 GTEST_ALLOW_UNINSTANTIATED_PARAMETERIZED_TEST(GpuLaunches);
 
 }  // namespace

@@ -313,7 +313,7 @@ size_t tile_of(const Gpu& gpu, const Sum& s, std::span<const TileChoice> tiles) 
 void launch_images(Gpu& gpu, Backend& backend, Sum s) {
   const int64_t outputs = s.down.out * s.across.out;
   const int64_t terms = s.c_in * s.down.taps * s.across.taps;
-  if (by_planes(gpu, s)) return;
+  if (!s.classes_inside && by_planes(gpu, s)) return;
   const std::optional<ConvInside> inside = s.classes_inside ? s.classes_inside : gathers(s);
   const bool units = on_matrix_units(gpu, s.dtype);
   detail::Ref<Storage> copy;

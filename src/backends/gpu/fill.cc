@@ -43,6 +43,43 @@ Turn turn_of(const Nest<2>& nest) {
   return turn;
 }
 
+int64_t tiles_of(const Nest<2>& nest, const Turn& turn) {
+  const int64_t rows = nest.dims[static_cast<size_t>(turn.rows)];
+  const int64_t columns = nest.dims[static_cast<size_t>(turn.columns)];
+  return nest.count / (rows * columns) * ceil_div(rows, kTile) * ceil_div(columns, kTile);
+}
+
+// Calls launch(part, offsets) for parts of a turned copy that one launch can take: halves of the batch, then
+// of the longer side at the border of a tile, so that short sides stay whole. Small matrices fill their tiles
+// badly, with fewer elements than threads.
+template <class Launch>
+void for_each_turned(const Nest<2>& nest, const Turn& turn, const std::array<int64_t, 2>& offset,
+                     const Launch& launch) {
+  if (nest.count == 0) return;
+  if (nest.count <= most_elements() && tiles_of(nest, turn) * kTileThreads < 4 * most_elements())
+    return launch(nest, offset);
+  const auto rows = static_cast<size_t>(turn.rows), columns = static_cast<size_t>(turn.columns);
+  size_t axis = nest.dims[rows] >= nest.dims[columns] ? rows : columns;
+  int64_t multiple = kTile;
+  for (size_t i = 0; i < static_cast<size_t>(nest.rank); ++i) {
+    if (i == rows || i == columns || nest.dims[i] == 1) continue;
+    axis = i;
+    multiple = 1;
+    break;
+  }
+  const int64_t inner = nest.count / nest.dims[axis];
+  const int64_t half = ceil_div(ceil_div(nest.dims[axis], 2), multiple) * multiple;
+  Nest<2> part = nest;
+  part.dims[axis] = half;
+  part.count = half * inner;
+  for_each_turned(part, turn, offset, launch);
+  part.dims[axis] = nest.dims[axis] - half;
+  part.count = part.dims[axis] * inner;
+  for_each_turned(part, turn,
+                  {offset[0] + half * nest.strides[0][axis], offset[1] + half * nest.strides[1][axis]},
+                  launch);
+}
+
 // A nest by the widest units, of 16 bytes at most, that all operands hold side by side and on their
 // boundaries.
 struct Units {
@@ -117,59 +154,53 @@ void GpuBackend::range(const Target& out, const Scalar& start, const Scalar& ste
 void GpuBackend::copy(const Operand& x, const Target& out) {
   const size_t kind = size_index(out.dtype);
   const Nest<2> whole({x.layout, out.layout});
-  // A small matrix fills a tile of kTileThreads threads badly: at worst an element for each four.
-  const int64_t most = turn_of(whole).rows >= 0 ? most_elements() / 4 : most_elements();
-  for_each_part(
-      whole,
-      [&](const Nest<2>& part, const std::array<int64_t, 2>& offset, int64_t) {
-        const std::byte* from = at(x.data(), offset[0], x.dtype);
-        std::byte* to = at(out.data(), offset[1], out.dtype);
-        if (part.dense(0) && part.dense(1))
-          return gpu_.copy(to, from, dtype_bytes(out.dtype, static_cast<size_t>(part.count)));
-        if (const Turn turn = turn_of(part); turn.rows >= 0) {
-          TransposeArgs arguments{};
-          const auto rows = static_cast<size_t>(turn.rows), columns = static_cast<size_t>(turn.columns);
-          arguments.x = from;
-          arguments.y = to;
-          arguments.rows = static_cast<uint32_t>(part.dims[rows]);
-          arguments.columns = static_cast<uint32_t>(part.dims[columns]);
-          arguments.x_row = part.strides[0][rows];
-          arguments.y_column = part.strides[1][columns];
-          arguments.row_tiles = blocks_for(part.dims[rows], kTile);
-          arguments.column_tiles = blocks_for(part.dims[columns], kTile);
-          Nest<2> batch = part;
-          batch.dims[rows] = batch.dims[columns] = 1;
-          batch.count = part.count / (part.dims[rows] * part.dims[columns]);
-          arguments.batch = walk_of(batch);
-          const int64_t blocks = batch.count * arguments.row_tiles * arguments.column_tiles;
-          return gpu_.launch(transpose_kernels.get(gpu_, kind),
-                             {{static_cast<uint32_t>(blocks), 1, 1}, kTileThreads, 0}, arguments);
-        }
-        CopyArgs arguments{};
-        arguments.x = from;
-        arguments.y = to;
-        const int bytes = bytes_of(out.dtype), n = packed_elements(bytes);
-        const Units units(part, from, to, bytes);
-        Nest<2> nest = units.nest;
-        const bool collects = units.size == kind && kind < 3 && takes_packs(part, to, bytes, n);
-        if (collects) {
-          const size_t last = nest.last();
-          arguments.step = nest.strides[0][last];
-          nest.dims[last] /= n;
-          nest.count /= n;
-          for (auto& strides : nest.strides) strides[last] *= n;
-        }
-        arguments.count = static_cast<uint32_t>(nest.count);
-        arguments.walk = walk_of(nest);
-        if (collects) {
-          gpu_.launch(collect_kernels.get(gpu_, kind),
-                      {{blocks_for(nest.count, int64_t{kMapThreads} * kPackedPacks), 1, 1}, kMapThreads, 0},
-                      arguments);
-        } else {
-          gpu_.launch(copy_kernels.get(gpu_, units.size), strided_shape(nest.count), arguments);
-        }
-      },
-      {}, 0, most);
+  if (const Turn turn = turn_of(whole); turn.rows >= 0)
+    return for_each_turned(whole, turn, {}, [&](const Nest<2>& part, const std::array<int64_t, 2>& offset) {
+      const auto rows = static_cast<size_t>(turn.rows), columns = static_cast<size_t>(turn.columns);
+      TransposeArgs arguments{};
+      arguments.x = at(x.data(), offset[0], x.dtype);
+      arguments.y = at(out.data(), offset[1], out.dtype);
+      arguments.rows = static_cast<uint32_t>(part.dims[rows]);
+      arguments.columns = static_cast<uint32_t>(part.dims[columns]);
+      arguments.x_row = part.strides[0][rows];
+      arguments.y_column = part.strides[1][columns];
+      arguments.row_tiles = blocks_for(part.dims[rows], kTile);
+      arguments.column_tiles = blocks_for(part.dims[columns], kTile);
+      Nest<2> batch = part;
+      batch.dims[rows] = batch.dims[columns] = 1;
+      arguments.batch = walk_of(batch);
+      gpu_.launch(transpose_kernels.get(gpu_, kind),
+                  {{static_cast<uint32_t>(tiles_of(part, turn)), 1, 1}, kTileThreads, 0}, arguments);
+    });
+  for_each_part(whole, [&](const Nest<2>& part, const std::array<int64_t, 2>& offset, int64_t) {
+    const std::byte* from = at(x.data(), offset[0], x.dtype);
+    std::byte* to = at(out.data(), offset[1], out.dtype);
+    if (part.dense(0) && part.dense(1))
+      return gpu_.copy(to, from, dtype_bytes(out.dtype, static_cast<size_t>(part.count)));
+    CopyArgs arguments{};
+    arguments.x = from;
+    arguments.y = to;
+    const int bytes = bytes_of(out.dtype), n = packed_elements(bytes);
+    const Units units(part, from, to, bytes);
+    Nest<2> nest = units.nest;
+    const bool collects = units.size == kind && kind < 3 && takes_packs(part, to, bytes, n);
+    if (collects) {
+      const size_t last = nest.last();
+      arguments.step = nest.strides[0][last];
+      nest.dims[last] /= n;
+      nest.count /= n;
+      for (auto& strides : nest.strides) strides[last] *= n;
+    }
+    arguments.count = static_cast<uint32_t>(nest.count);
+    arguments.walk = walk_of(nest);
+    if (collects) {
+      gpu_.launch(collect_kernels.get(gpu_, kind),
+                  {{blocks_for(nest.count, int64_t{kMapThreads} * kPackedPacks), 1, 1}, kMapThreads, 0},
+                  arguments);
+    } else {
+      gpu_.launch(copy_kernels.get(gpu_, units.size), strided_shape(nest.count), arguments);
+    }
+  });
 }
 
 bool GpuBackend::join(std::span<const Operand> parts, int axis, int64_t start, const Target& out) {

@@ -72,6 +72,30 @@ void for_batches(const Nest<3>& batch, int64_t blocks, Launch&& launch, std::arr
   }
 }
 
+// A product of more tiles, or of more blocks of columns, than a launch takes: calls make(part) for its two
+// halves, across the rows or the columns of its results, whichever are more. Halves begin at multiples of
+// what a block makes of each.
+template <class Make>
+void for_halves(const Product& p, int64_t rows, int64_t columns, const Make& make) {
+  Product first = p, second = p;
+  const bool down = ceil_div(p.m, rows) >= ceil_div(p.n, columns);
+  const int64_t multiple = down ? rows : columns;
+  const int64_t half = ceil_div(ceil_div(down ? p.m : p.n, 2), multiple) * multiple;
+  if (down) {
+    first.m = half;
+    second.m -= half;
+    second.a = at(p.a, half * p.a_row, p.a_type);
+    second.c = at(p.c, half * p.c_row, p.c_type);
+  } else {
+    first.n = half;
+    second.n -= half;
+    second.b = at(p.b, half * p.b_column, p.b_type);
+    second.c = at(p.c, half * p.c_column, p.c_type);
+  }
+  make(first);
+  make(second);
+}
+
 // The kernel of matrix units that makes a product, or null: one dtype throughout, and operands that are dense
 // along one of their axes. Of few rows or columns, only f16 and bf16 (which have thin kernels): for others, a
 // large tile would be idle for the most part and its blocks too few to read fast.
@@ -100,6 +124,8 @@ void tiled(Gpu& gpu, const Product& p, const UnitKernel* unit) {
     tile = kGemmLarge;
   }
   if (unit != nullptr) tile = kGemmMma;
+  if (ceil_div(p.m, tile.rows) * ceil_div(p.n, tile.columns) > most_blocks(kGemmThreads))
+    return for_halves(p, tile.rows, tile.columns, [&](const Product& part) { tiled(gpu, part, unit); });
   GemmArgs arguments{};
   arguments.m = static_cast<uint32_t>(p.m);
   arguments.n = static_cast<uint32_t>(p.n);
@@ -158,6 +184,9 @@ void add_parts(Gpu& gpu, const Product& p, const float* sums, int64_t parts) {
 void thin(Gpu& gpu, Backend& backend, const Product& p) {
   const bool dots = p.b_step == 1 || p.k == 1;
   const int64_t wave = gpu.properties().wave, waves = kThinThreads / wave;
+  const int64_t each = dots ? waves * thin_columns(bytes_of(p.b_type)) : wave * kThinLine;
+  if (ceil_div(p.n, each) > most_blocks(kThinThreads))
+    return for_halves(p, kThinRows, each, [&](const Product& part) { thin(gpu, backend, part); });
   ThinArgs arguments{};
   arguments.rows = static_cast<uint32_t>(p.m);
   arguments.columns = static_cast<uint32_t>(p.n);
@@ -170,7 +199,7 @@ void thin(Gpu& gpu, Backend& backend, const Product& p) {
   arguments.w_column = p.b_column;
   arguments.y_row = p.c_row;
   arguments.y_column = p.c_column;
-  arguments.blocks = blocks_for(p.n, dots ? waves * thin_columns(bytes_of(p.b_type)) : wave * kThinLine);
+  arguments.blocks = blocks_for(p.n, each);
   // Enough blocks to keep memory busy; their number does not depend on the rows, so that neither does a row's
   // result.
   const int64_t wanted = 2 * int64_t{gpu.properties().units};

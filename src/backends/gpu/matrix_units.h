@@ -11,7 +11,8 @@ namespace beeswax::gpu {
 enum MatrixUnit : uint32_t { kHalfUnit = 1, kByteUnit = 2, kF64Unit = 4, kTf32Unit = 8 };
 
 /// Those of a chip ("gfx942", "sm_90"), or those whose kernels a target of the bundle has (chips and
-/// "ptx_80"); none for chips that are not known. A build holds kernels to it: BW_ONLY of cmake/kernels.cmake.
+/// "ptx_80"); none for chips that are not known. A build holds kernels to it: BW_ONLY of cmake/kernels.cmake;
+/// tests/tools/matrix_units_test.py compares the lists.
 uint32_t matrix_units(std::string_view name);
 
 }  // namespace beeswax::gpu

@@ -113,24 +113,31 @@ BW_DEVICE T __shfl_up_sync(Mask, T value, unsigned delta, int width = warpSize) 
   return __shfl_up(value, delta, width);
 }
 
+// The pointer alone says of which type the values are, as overloads would.
 template <class T>
-BW_DEVICE T atomicAdd(T* at, T value) {
+struct BwValueOf {
+  using Type = T;
+};
+template <class T>
+using BwValue = typename BwValueOf<T>::Type;
+template <class T>
+BW_DEVICE T atomicAdd(T* at, BwValue<T> value) {
   return beeswax::gpu::atomic_add(at, value);
 }
 template <class T>
-BW_DEVICE T atomicMax(T* at, T value) {
+BW_DEVICE T atomicMax(T* at, BwValue<T> value) {
   return beeswax::gpu::atomic_max(at, value);
 }
 template <class T>
-BW_DEVICE T atomicMin(T* at, T value) {
+BW_DEVICE T atomicMin(T* at, BwValue<T> value) {
   return beeswax::gpu::atomic_min(at, value);
 }
 template <class T>
-BW_DEVICE T atomicExch(T* at, T value) {
+BW_DEVICE T atomicExch(T* at, BwValue<T> value) {
   return beeswax::gpu::atomic_exchange(at, value);
 }
 template <class T>
-BW_DEVICE T atomicCAS(T* at, T expected, T desired) {
+BW_DEVICE T atomicCAS(T* at, BwValue<T> expected, BwValue<T> desired) {
   return beeswax::gpu::atomic_swap_if(at, expected, desired);
 }
 
