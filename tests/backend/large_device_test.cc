@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Tensors past 2^32 elements on a GPU, and strides across 2^32: values are looked at around 2^31, 2^32 and
-// the end, and sums are known from how tensors are made. Skipped on devices with too little memory, and on
-// the software GPU, which would take days (launch_borders_test.cc cuts small tensors the same way there).
+// the end, and sums are known from how tensors are made. Skipped on devices with too little memory.
+// Hardware only: the software GPU would take days (launch_borders_test.cc cuts small tensors the same way).
 #include <gtest/gtest.h>
 
 #include "backends/gpu/gpu.h"
