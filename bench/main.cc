@@ -173,7 +173,7 @@ class Progress {
 };
 
 // Times cases below their targets once more, for as long as without --quick: what other programs did to a
-// short measurement is not the case's. The second figures stand, whatever they are.
+// short measurement is not the case's. The second figures stand, whatever they are, beside the first share.
 void time_again(std::FILE* table, Ceilings& ceilings, Results& results) {
   const auto below = [](const auto& entry) { return entry.second.below_target(entry.first); };
   const auto count = static_cast<size_t>(std::count_if(results.begin(), results.end(), below));
@@ -186,8 +186,10 @@ void time_again(std::FILE* table, Ceilings& ceilings, Results& results) {
     progress.show(done, one.name);
     drop_shared_inputs();
     cpu::trim_memory();
+    const double first_share = result.share;
     result = run_case(one, ceilings, Effort{});
     result.again = true;
+    result.first_share = first_share;
     progress.clear();
     print_result(table, one, result, done++ == 0);
   }

@@ -15,10 +15,11 @@ enum class Status { Ok, Missing, Failed };
 
 struct Result {
   Status status = Status::Ok;
-  std::string message;  ///< of Missing and Failed
-  bool again = false;   ///< the second, longer measurement of a case that was below its target
-  int samples = 0;      ///< that the figures are made of
-  int disturbed = 0;    ///< in which another program took a processor from a thread of ours
+  std::string message;     ///< of Missing and Failed
+  bool again = false;      ///< the second, longer measurement of a case that was below its target
+  double first_share = 0;  ///< then: the share of the first measurement
+  int samples = 0;         ///< that the figures are made of
+  int disturbed = 0;       ///< in which another program took a processor from a thread of ours
   double median_seconds = 0;
   double min_seconds = 0;
   double rate = 0;           ///< of the median: operations or bytes per second, see counts_operations()

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // Square matrix products beside the machine's multiply-add peak and beside OpenBLAS, all interleaved:
 //   peer_gemm [--json] [--f64] [--threads N] [--rounds N] [--library FILE] [sizes...]
-// OpenBLAS is opened at run time; OPENBLAS_CORETYPE chooses its kernels, the one in use is printed.
-// Each round times peak, ours, OpenBLAS, peak; the figures are medians of the rounds, the ratios medians of
-// the rounds' ratios.
+// OpenBLAS is opened at run time; OPENBLAS_CORETYPE chooses its kernels, the one in use is printed. Where it
+// cannot be opened the exit status is 3. Each round times peak, ours, OpenBLAS, peak; the figures are medians
+// of the rounds, the ratios medians of the rounds' ratios.
 #include <dlfcn.h>
 
 #include <algorithm>
@@ -98,19 +98,25 @@ struct OpenBlas {
                          double*, int);
   Sgemm sgemm = nullptr;
   Dgemm dgemm = nullptr;
-  std::string core = "none", config;
+  std::string core, config;
 
-  void open(const char* file, int threads) {
+  // Whether it is there; if not, that was said.
+  bool open(const char* file, int threads) {
     void* library = dlopen(file, RTLD_NOW | RTLD_LOCAL);
     if (library == nullptr) {
-      std::fprintf(stderr, "no OpenBLAS: %s\n", dlerror());
-      return;
+      std::printf("no OpenBLAS (package libopenblas0-pthread): %s\n", dlerror());
+      return false;
     }
     sgemm = reinterpret_cast<Sgemm>(dlsym(library, "cblas_sgemm"));
     dgemm = reinterpret_cast<Dgemm>(dlsym(library, "cblas_dgemm"));
+    if (sgemm == nullptr || dgemm == nullptr) {
+      std::printf("no OpenBLAS: %s has no cblas_sgemm and cblas_dgemm\n", file);
+      return false;
+    }
     if (auto* name = reinterpret_cast<char* (*)()>(dlsym(library, "openblas_get_corename"))) core = name();
     if (auto* text = reinterpret_cast<char* (*)()>(dlsym(library, "openblas_get_config"))) config = text();
     if (auto* set = reinterpret_cast<void (*)(int)>(dlsym(library, "openblas_set_num_threads"))) set(threads);
+    return true;
   }
 };
 
@@ -154,7 +160,6 @@ Row measure(int64_t n, int rounds, const OpenBlas& blas) {
           .c = c.data(),
           .c_row = n});
   };
-  const bool have = blas.sgemm != nullptr && blas.dgemm != nullptr;
   const auto theirs = [&] {
     const int size = static_cast<int>(n);
     constexpr int kRowMajor = 101, kNoTranspose = 111;
@@ -167,7 +172,7 @@ Row measure(int64_t n, int rounds, const OpenBlas& blas) {
   };
   constexpr bool f64 = std::is_same_v<T, double>;
   const double once = seconds(ours, 2);
-  if (have) theirs();
+  theirs();
   const int repeats = std::max(1, static_cast<int>(0.02 / once));
   const double ops = 2 * std::pow(static_cast<double>(n), 3);
   std::vector<double> peak, time, other, share, ratio;
@@ -175,7 +180,7 @@ Row measure(int64_t n, int rounds, const OpenBlas& blas) {
     const double before = measure_peak(f64, 0.01);
     const double t = seconds(ours, repeats);
     const double between = measure_peak(f64, 0.01);
-    const double u = have ? seconds(theirs, repeats) : NAN;
+    const double u = seconds(theirs, repeats);
     const double ceiling = (before + between) / 2;
     peak.push_back(ceiling);
     time.push_back(t);
@@ -184,8 +189,7 @@ Row measure(int64_t n, int rounds, const OpenBlas& blas) {
     ratio.push_back(t / u);
   }
   double worst = 0;
-  for (size_t i = 0; have && i < count; ++i)
-    worst = std::max(worst, std::abs(static_cast<double>(c[i] - d[i])));
+  for (size_t i = 0; i < count; ++i) worst = std::max(worst, std::abs(static_cast<double>(c[i] - d[i])));
   if (worst > static_cast<double>(n) * (f64 ? 1e-15 : 1e-6))
     std::fprintf(stderr, "results differ by %g\n", worst);
   return {n,
@@ -220,7 +224,8 @@ int run(int argc, char** argv) {
   if (sizes.empty()) sizes = {256, 384, 512, 768, 1024, 1536, 2048};
   ThreadPool::global().set_threads(threads);
   OpenBlas blas;
-  blas.open(library, threads);
+  constexpr int kMissing = 3;
+  if (!blas.open(library, threads)) return kMissing;
   const std::string level(isa_name(isa()));
   if (json) {
     std::printf(

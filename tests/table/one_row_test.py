@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""One row of unary.def is a whole operation. In a copy of the tree this adds one line to one file, counts that
-nothing else changed, and shows that the operation is there: in the shared library with the right values, in the
-tests on every dtype, in the benchmarks and in the documentation. And it shows that mutate_rows.py, which wants a test
-that goes red for a change of any column of any row, finds those of the new one.
+"""One row of unary.def is a whole operation, with or without a parameter. In a copy of the tree this adds a line of each
+kind to one file, counts that nothing else changed, and shows that the operations are there: in the shared library with
+the right values, in the tests on every dtype, in the benchmarks and in the documentation. And it shows that
+mutate_rows.py, which wants a test that goes red for a change of any column of any row, finds those of the first one.
 
 usage: one_row_test.py SCRATCH-FOLDER [JOBS]
 """
@@ -21,6 +21,9 @@ import tables  # noqa: E402
 TABLE = os.path.join("src", "tables", "unary.def")
 ROW = ('BW_UNARY(Cube, cube, Number, x * x * x, SAME, 2, 2, -50, 50, x * x * x, T(3) * x * x, '
        '"x*x*x; integers wrap")')
+# With a parameter whose name no other row has, and an expression of its own for halves.
+PARAM_ROW = ('BW_UNARY_PARAM(LeakyRelu, leaky_relu, slope, Float, x < T(0) ? p * x : x, x < 0.0f ? p * x : x, 0.51, 0.51, '
+             '-50, 50, x < 0 ? p * x : x, x < T(0) ? p : T(1), "x, or slope times x below 0")')
 # A caller of the installed API that knows nothing of the tables.
 PROBE = """
 #include <cstdio>
@@ -30,6 +33,7 @@ int main() {
   const Tensor x = Tensor::from_vec(std::vector<float>{-3, 0.5f, 2}, {3});
   for (double value : x.cube().to_doubles()) std::printf("%g ", value);
   for (int32_t value : x.to_dtype(DType::I32).cube().to_vec<int32_t>()) std::printf("%d ", value);
+  for (double value : x.leaky_relu(0.25).to_doubles()) std::printf("%g ", value);
   return 0;
 }
 """
@@ -42,15 +46,15 @@ class OneRow(unittest.TestCase):
         with open(os.path.join(ROOT, TABLE), encoding="utf-8") as file:
             lines = file.read().split("\n")
         last = max(number for number, line in enumerate(lines) if line.startswith("BW_UNARY"))
-        lines.insert(last + 1, ROW)
+        lines[last + 1:last + 1] = [ROW, PARAM_ROW]
         cls.scratch.write({TABLE: "\n".join(lines)})
-        failure = cls.scratch.make(["unary_test", "derivative_test", "bw_bench", "beeswax"], JOBS)
+        failure = cls.scratch.make(["unary_test", "derivative_test", "math_short_test", "bw_bench", "beeswax"], JOBS)
         if failure:
-            raise AssertionError("the tree with one more row does not build:\n" + failure[-8000:])
+            raise AssertionError("the tree with two more rows does not build:\n" + failure[-8000:])
         cls.dtypes = [row["name"] for row in tables.read_table("dtypes") if row.macro == "BW_DTYPE"]
 
-    def test_one_line_changed(self):
-        self.assertEqual(self.scratch.changed_lines(), {TABLE: ("1", "0")})
+    def test_one_line_a_row_changed(self):
+        self.assertEqual(self.scratch.changed_lines(), {TABLE: ("2", "0")})
 
     def test_the_library_has_the_method(self):
         program = os.path.join(FOLDER, "probe")
@@ -59,7 +63,7 @@ class OneRow(unittest.TestCase):
                         os.path.join(self.scratch.tree, "src"), "-x", "c++", "-", "-x", "none", "-o", program,
                         "-L", libraries, "-lbeeswax", "-Wl,--allow-shlib-undefined", "-Wl,-rpath," + libraries], input=PROBE, text=True, check=True)
         run = subprocess.run([program], capture_output=True, text=True, check=True)
-        self.assertEqual(run.stdout.split(), ["-27", "0.125", "8", "-27", "0", "8"])
+        self.assertEqual(run.stdout.split(), ["-27", "0.125", "8", "-27", "0", "8", "-0.75", "0.5", "2"])
 
     def test_every_dtype_is_tested_and_right(self):
         _, listed = self.scratch.run("tests/unary_test", "--gtest_list_tests")
@@ -68,6 +72,13 @@ class OneRow(unittest.TestCase):
         status, output = self.scratch.run("tests/unary_test", "--gtest_filter=*/Cube_*")
         self.assertEqual(status, 0, output)
         self.assertIn(f"[  PASSED  ] {len(self.dtypes)} tests.", output)
+
+    def test_the_row_with_a_parameter_is_tested_and_right(self):
+        for program, tests, count in [("unary_test", "*/LeakyRelu_*", len(self.dtypes)), ("derivative_test", "*/LeakyRelu", 2),
+                                      ("math_short_test", "*/leaky_relu", 1)]:
+            status, output = self.scratch.run("tests/" + program, "--gtest_filter=" + tests)
+            self.assertEqual(status, 0, output)
+            self.assertIn(f"[  PASSED  ] {count} test", output)
 
     def test_every_expression_has_tests_that_a_change_turns_red(self):
         row = next(row for row in tables.read_table("unary", self.scratch.tree) if row["Name"] == "Cube")
@@ -108,13 +119,15 @@ class OneRow(unittest.TestCase):
         status, output = self.scratch.run("bin/bw_bench", "--list")
         self.assertEqual(status, 0, output)
         self.assertIn("unary/cube/f32", output)
+        self.assertIn("unary/leaky_relu/f32", output)
 
-    def test_the_documentation_gains_one_row(self):
+    def test_the_documentation_gains_a_row_for_each(self):
         before = docs_tables.document(ROOT).split("\n")
         after = docs_tables.document(self.scratch.tree).split("\n")
         added = [line for line in after if line not in before]
-        self.assertEqual(len(after), len(before) + 1)
-        self.assertEqual(added, ["| `cube()` | x*x*x; integers wrap | all 10 | 2 ulp | 2 ulp | yes |"])
+        self.assertEqual(len(after), len(before) + 2)
+        self.assertEqual(added, ["| `cube()` | x*x*x; integers wrap | all 10 | 2 ulp | 2 ulp | yes |",
+                                 "| `leaky_relu(slope)` | x, or slope times x below 0 | 5 floats | 0.51 ulp | 0.51 ulp | yes |"])
 
 
 if __name__ == "__main__":

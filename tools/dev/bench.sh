@@ -26,11 +26,8 @@ HELP
 run_peers() {
   local status=0
   printf '\nmatrix products beside OpenBLAS\n'
-  if ldconfig -p 2>/dev/null | grep -q 'libopenblas\.so\.0 '; then
-    build/bin/peer_gemm || status=$?
-  else
-    printf 'libopenblas.so.0 is not installed (package libopenblas0-pthread)\n'
-  fi
+  # 3: it found no OpenBLAS and said so. Only opening a library tells whether it is there.
+  build/bin/peer_gemm || { status=$?; [ $status -ne 3 ] || status=0; }
   printf '\nsorting beside NumPy\n'
   if python3 -c 'import numpy' 2>/dev/null; then
     python3 bench/peers/sort_numpy.py || status=$?
