@@ -8,6 +8,7 @@
 
 #include "beeswax/graph.h"
 #include "beeswax/stream.h"
+#include "beeswax/system.h"
 #include "beeswax/tensor.h"
 #include "core/fail.h"
 #include "support/expect_error.h"
@@ -140,6 +141,23 @@ TEST_P(GpuPeers, WhatArrivesDamagedGoesByWayOfTheHost) {
   });
 }
 
+TEST_P(GpuPeers, WithoutRoomForATrialCopiesGoByWayOfTheHost) {
+  for (const bool at_source : {true, false})
+    with_two([at_source](fake::Control& control) {
+      const Device full = at_source ? first() : second();
+      set_memory_limit(full, size_t{64} << 10);
+      testing::internal::CaptureStderr();
+      control.submitted = note;
+      there_and_back(first(), second());
+      for (const std::string& what : taken()) EXPECT_FALSE(has(what, "send")) << what;
+      EXPECT_EQ(testing::internal::GetCapturedStderr(), "");
+      set_memory_limit(full, 0);
+      there_and_back(first(), second());
+      const Log log = taken();
+      EXPECT_TRUE(std::ranges::any_of(log, [](const std::string& what) { return has(what, "send"); }));
+    });
+}
+
 TEST_P(GpuPeers, DevicesThatCannotReachEachOtherStillCopy) {
   with_two([](fake::Control& control) {
     control.apart = true;
@@ -212,10 +230,13 @@ TEST_P(GpuPeers, ThreadsCopyBothWays) {
   });
 }
 
+// Taking memory for the trial makes a device current first: without memory for that, too, copies go by the
+// host.
 TEST_P(GpuPeers, AnyCallFails) {
   const Device other = second();
-  expect_any_call_may_fail(GetParam(), [other](const Device& device) { there_and_back(device, other); },
-                           {other});
+  expect_any_call_may_fail(
+      GetParam(), [other](const Device& device) { there_and_back(device, other); }, {other},
+      cuda() ? "cuCtxSetCurrent" : "hipSetDevice");
 }
 
 INSTANTIATE_TEST_SUITE_P(Drivers, GpuPeers, testing::ValuesIn(fake_gpus()),

@@ -99,14 +99,14 @@ void for_halves(const Product& p, int64_t rows, int64_t columns, const Make& mak
 // The kernel of matrix units that makes a product, or null: one dtype throughout, and operands that are dense
 // along one of their axes. Of few rows or columns, only f16 and bf16 (which have thin kernels): for others, a
 // large tile would be idle for the most part and its blocks too few to read fast.
-const UnitKernel* unit_kernel(const Gpu& gpu, const Product& p) {
+const UnitKernel* unit_kernel(const Gpu& gpu, const Product& p, bool reduced_precision) {
   if (p.a_type != p.c_type || p.b_type != p.c_type || (p.a_step != 1 && p.a_row != 1) ||
       (p.b_step != 1 && p.b_column != 1))
     return nullptr;
   const auto* const found = std::ranges::find(kUnitKernels, p.c_type, &UnitKernel::dtype);
   if (found == std::end(kUnitKernels) || !gpu.has(found->unit)) return nullptr;
   if (p.c_type == DType::F16 || p.c_type == DType::BF16) return found;
-  if (p.c_type == DType::F32 && !reduced_precision_f32()) return nullptr;
+  if (p.c_type == DType::F32 && !reduced_precision) return nullptr;
   const int64_t tiles = ceil_div(p.m, kGemmMma.rows) * ceil_div(p.n, kGemmMma.columns) * p.batch.count;
   const bool few = std::min(p.m, p.n) <= kThinRows || tiles * found->gain < gpu.properties().units;
   return few ? nullptr : found;
@@ -231,6 +231,18 @@ void thin(Gpu& gpu, Backend& backend, const Product& p) {
               });
 }
 
+void multiply(Gpu& gpu, Backend& backend, const Product& p, const UnitKernel* unit, const char* operation) {
+  if (std::max({p.m, p.n, p.k}) > kMostSize)
+    fail(ErrorKind::TooLarge, operation, p.m, " by ", p.k, " times ", p.k, " by ", p.n,
+         ": a side is 2^31 or longer");
+  if (is_tf32(unit)) return tiled(gpu, p, unit);
+  if (gemm_hopper(gpu, p)) return;
+  if (is_thin(p)) return thin(gpu, backend, p);
+  const Product other = exchanged(p);
+  if (is_thin(other)) return thin(gpu, backend, other);
+  tiled(gpu, p, unit);
+}
+
 }  // namespace
 
 Product exchanged(const Product& p) {
@@ -287,16 +299,7 @@ bool fills(const Gpu& gpu, int64_t m, int64_t n, int64_t batch, const GemmTile& 
 }
 
 void gemm(Gpu& gpu, Backend& backend, const Product& p, const char* operation) {
-  if (std::max({p.m, p.n, p.k}) > kMostSize)
-    fail(ErrorKind::TooLarge, operation, p.m, " by ", p.k, " times ", p.k, " by ", p.n,
-         ": a side is 2^31 or longer");
-  const UnitKernel* unit = unit_kernel(gpu, p);
-  if (is_tf32(unit)) return tiled(gpu, p, unit);
-  if (gemm_hopper(gpu, p)) return;
-  if (is_thin(p)) return thin(gpu, backend, p);
-  const Product other = exchanged(p);
-  if (is_thin(other)) return thin(gpu, backend, other);
-  tiled(gpu, p, unit);
+  multiply(gpu, backend, p, unit_kernel(gpu, p, reduced_precision_f32()), operation);
 }
 
 namespace {
@@ -367,14 +370,17 @@ Product product_of(const Operand& a, const Operand& b, const Target& out) {
 
 void GpuBackend::matmul(const Operand& a, const Operand& b, const Target& out) {
   const Product product = product_of(a, b, out);
-  const bool tf32 = is_tf32(unit_kernel(gpu_, product));
+  const bool reduced_precision = reduced_precision_f32();  // which another thread may change
+  const UnitKernel* unit = unit_kernel(gpu_, product, reduced_precision);
+  const bool tf32 = is_tf32(unit);
   const blas::Choice choice = blas::choice();
   // What libraries are measured in is f32 throughout.
   if (!(tf32 && choice.mode == VendorMode::Auto) && blas::multiply(choice, gpu_, *this, product)) return;
   if (tf32 || std::min(product.m, product.n) <= kThinRows || !hopper_takes(gpu_, product))
-    return gemm(gpu_, *this, product, "matmul");
+    return multiply(gpu_, *this, product, unit, "matmul");
   const AlignedRows left(*this, a), right(*this, b);
-  gemm(gpu_, *this, product_of(left.operand(), right.operand(), out), "matmul");
+  const Product aligned = product_of(left.operand(), right.operand(), out);
+  multiply(gpu_, *this, aligned, unit_kernel(gpu_, aligned, reduced_precision), "matmul");
 }
 
 }  // namespace beeswax::gpu

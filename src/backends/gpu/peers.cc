@@ -6,6 +6,7 @@
 #include <atomic>
 #include <cstdio>
 #include <mutex>
+#include <optional>
 #include <vector>
 
 #include "backends/gpu/reduction.h"
@@ -72,7 +73,29 @@ Way go_by_host(const Gpu& source, const Gpu& target, std::string_view why) {
   return Way::ByHost;
 }
 
-// Copies a pattern and looks at what arrived: between some boards direct copies lose bytes without a word.
+// Whether a pattern arrives that is copied: between some boards direct copies lose bytes without a word.
+Way try_pattern(Gpu& source, Gpu& target) {
+  constexpr size_t kWords = size_t{1} << 16;
+  std::vector<uint32_t> sent(kWords), arrived(kWords);
+  for (size_t i = 0; i < kWords; ++i) sent[i] = static_cast<uint32_t>(i * 2654435761u + 1);
+  constexpr size_t kBytes = kWords * sizeof(uint32_t);
+  std::optional<PoolScratch> here, there;
+  try {
+    here.emplace(source, kBytes);
+    there.emplace(target, kBytes);
+  } catch (const Error& error) {
+    if (error.kind() != ErrorKind::OutOfMemory) throw;
+    return Way::Unknown;  // a later copy may find room
+  }
+  source.upload(here->data(), sent.data(), kBytes);
+  target.fill_bytes(there->data(), 0, kBytes);
+  const Result copied = copy_directly(source, here->data(), target, there->data(), kBytes);
+  if (!copied.ok()) return go_by_host(source, target, source.driver().error_text(copied.number));
+  target.download(arrived.data(), there->data(), kBytes);
+  if (arrived != sent) return go_by_host(source, target, "a direct copy did not arrive whole");
+  return Way::Direct;
+}
+
 Way find_way(Gpu& source, Gpu& target) {
   const Driver& driver = source.driver();
   if (&driver != &target.driver()) return Way::ByHost;
@@ -80,18 +103,7 @@ Way find_way(Gpu& source, Gpu& target) {
   const Result reached = driver.reach_device(source.ordinal(), target.ordinal());
   // Where it cannot reach the other one's memory the driver finds a way of its own.
   if (reached.code == Code::Lost) check(driver, reached, "letting a device reach another one");
-  constexpr size_t kWords = size_t{1} << 16;
-  std::vector<uint32_t> sent(kWords), arrived(kWords);
-  for (size_t i = 0; i < kWords; ++i) sent[i] = static_cast<uint32_t>(i * 2654435761u + 1);
-  constexpr size_t kBytes = kWords * sizeof(uint32_t);
-  const PoolScratch here(source, kBytes), there(target, kBytes);
-  source.upload(here.data(), sent.data(), kBytes);
-  target.fill_bytes(there.data(), 0, kBytes);
-  const Result copied = copy_directly(source, here.data(), target, there.data(), kBytes);
-  if (!copied.ok()) return go_by_host(source, target, driver.error_text(copied.number));
-  target.download(arrived.data(), there.data(), kBytes);
-  if (arrived != sent) return go_by_host(source, target, "a direct copy did not arrive whole");
-  return Way::Direct;
+  return try_pattern(source, target);
 }
 
 std::atomic<Way>& way_of(const Gpu& source, const Gpu& target) {
