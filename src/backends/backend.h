@@ -105,6 +105,8 @@ class Backend {
   virtual detail::Ref<Storage> allocate(size_t bytes) = 0;  ///< throws OutOfMemory; 0 bytes are fine
   virtual void upload(Storage& to, size_t offset, std::span<const std::byte> from) = 0;
   virtual void download(const Storage& from, size_t offset, std::span<std::byte> to) = 0;
+  /// To the beginning of a storage of this device from one of another device, which is not the CPU.
+  virtual void copy_from(const Storage& from, size_t offset, Storage& to, size_t bytes) = 0;
   virtual void synchronize() = 0;
   /// Around calls of the thread that write to a storage which others may hold, and so read at the same time
   /// on other streams. A storage of the operation's own needs neither.

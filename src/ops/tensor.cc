@@ -3,8 +3,6 @@
 #include "beeswax/tensor.h"
 
 #include "backends/backend.h"
-#include "backends/gpu/gpu.h"
-#include "backends/gpu/peers.h"
 #include "core/fail.h"
 #include "core/os/memory.h"
 #include "core/storage.h"
@@ -81,13 +79,10 @@ Tensor Tensor::to_device(const Device& device) const {
   const size_t bytes = dtype_bytes(dtype(), static_cast<size_t>(elem_count()));
   const size_t offset = dtype_bytes(dtype(), static_cast<size_t>(dense.layout().offset()));
   if (bytes == 0) return out;
-  const std::byte* from = dense.storage().data() + offset;
-  if (device.is_cpu()) {
-    backend_for(this->device()).download(dense.storage(), offset, {out.storage().data(), bytes});
-  } else if (this->device().is_cpu()) {
-    backend_for(device).upload(out.storage(), 0, {from, bytes});
+  if (this->device().is_cpu()) {
+    backend_for(device).upload(out.storage(), 0, {dense.storage().data() + offset, bytes});
   } else {
-    gpu::copy_between(gpu::Gpu::of(this->device()), from, gpu::Gpu::of(device), out.storage().data(), bytes);
+    backend_for(device).copy_from(dense.storage(), offset, out.storage(), bytes);
   }
   return out;
 }

@@ -15,6 +15,7 @@ class CpuBackend final : public Backend {
   detail::Ref<Storage> allocate(size_t bytes) override;
   void upload(Storage& to, size_t offset, std::span<const std::byte> from) override;
   void download(const Storage& from, size_t offset, std::span<std::byte> to) override;
+  void copy_from(const Storage& from, size_t offset, Storage& to, size_t bytes) override;
   void synchronize() override;
 
   // fill.cc

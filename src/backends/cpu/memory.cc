@@ -185,6 +185,10 @@ void CpuBackend::download(const Storage& from, size_t offset, std::span<std::byt
   if (!to.empty()) std::memcpy(to.data(), from.data() + offset, to.size());
 }
 
+void CpuBackend::copy_from(const Storage& from, size_t offset, Storage& to, size_t bytes) {
+  backend_for(from.device()).download(from, offset, {to.data(), bytes});
+}
+
 void CpuBackend::synchronize() {}
 
 CpuBackend& CpuBackend::instance() {

@@ -17,6 +17,7 @@ class GpuBackend final : public Backend {
   detail::Ref<Storage> allocate(size_t bytes) override;
   void upload(Storage& to, size_t offset, std::span<const std::byte> from) override;
   void download(const Storage& from, size_t offset, std::span<std::byte> to) override;
+  void copy_from(const Storage& from, size_t offset, Storage& to, size_t bytes) override;
   void synchronize() override;
   void begin_write(Storage& storage) override;
   void end_write(Storage& storage) override;

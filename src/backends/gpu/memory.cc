@@ -3,6 +3,7 @@
 #include <array>
 
 #include "backends/gpu/backend.h"
+#include "backends/gpu/peers.h"
 
 namespace beeswax::gpu {
 
@@ -29,6 +30,10 @@ void GpuBackend::upload(Storage& to, size_t offset, std::span<const std::byte> f
 
 void GpuBackend::download(const Storage& from, size_t offset, std::span<std::byte> to) {
   gpu_.download(to.data(), from.data() + offset, to.size());
+}
+
+void GpuBackend::copy_from(const Storage& from, size_t offset, Storage& to, size_t bytes) {
+  copy_between(Gpu::of(from.device()), from.data() + offset, gpu_, to.data(), bytes);
 }
 
 void GpuBackend::begin_write(Storage& storage) { gpu_.begin_write(storage.data()); }
