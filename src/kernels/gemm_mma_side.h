@@ -109,7 +109,7 @@ struct MmaSide {
 #pragma unroll
       for (uint32_t w = 0; w < 4; ++w) {
         pack.v[w] = runs[w / kWords].words[w % kWords];
-        if constexpr (__is_same(T, Tf32)) pack.v[w] = Mma<T>::rounded(pack.v[w]);
+        if constexpr (__is_same(T, Tf32)) pack.v[w] = tf32_bits(pack.v[w]);
       }
     }
     return pack;
@@ -150,7 +150,7 @@ struct MmaSide {
 #pragma unroll
       for (uint32_t w = 0; w < kLanes * kWords; ++w) {
         uint32_t value = from[w / (kRun * kWords)].words[w % (kRun * kWords)];
-        if constexpr (__is_same(T, Tf32)) value = Mma<T>::rounded(value);
+        if constexpr (__is_same(T, Tf32)) value = tf32_bits(value);
         put(w / kWords, w % kWords, value);
       }
     }

@@ -238,9 +238,9 @@ TEST_F(Streams, ErrorsOfGraphsComeOutWhereTheyAreReplayed) {
   const Tensor x = numbers({4, 3});
   Tensor ids = Tensor::of<uint32_t>({1, 2}, device_), y;
   const auto step = [&] { y = x.index_select(ids, 0); };
-  step();
-  y = Tensor();
   const Stream a = Stream::make(device_), b = Stream::make(device_);
+  on(a, step);  // its memory is kept for this stream
+  y = Tensor();
   {
     const Graph graph = on(a, [&] { return Graph::capture(device_, step); });
     const Tensor wrong = Tensor::of<uint32_t>({1, 9}, device_);
@@ -259,7 +259,7 @@ TEST_F(Streams, ACaptureRefusesThem) {
   if (device_.is_cpu()) GTEST_SKIP() << "graphs are for GPUs";
   const Stream a = Stream::make(device_);
   const Tensor x = numbers({8});
-  (void)x.exp();
+  on(a, [&] { (void)x.exp(); });  // its memory is kept for this stream
   const auto refuses = [&](const std::function<void()>& operations, const std::string& what) {
     EXPECT_ERROR(Graph::capture(device_, operations), Unsupported, "a graph cannot record " + what);
   };

@@ -37,6 +37,13 @@ struct Mma;
 struct Tf32 {
   float value;
 };
+/// The bits of an f32 rounded to that, to nearest with ties away from zero. NVIDIA's units would cut what is
+/// to be rounded, and its instruction for this makes infinities of some NaNs; AMD documents the format of
+/// what its units read, not how they round to it. What is rounded past the largest number is infinite; a NaN
+/// keeps a bit that the units see.
+BW_DEVICE uint32_t tf32_bits(uint32_t bits) {
+  return (bits & 0x7fffffffu) > 0x7f800000u ? bits | 0x00400000u : (bits + 0x1000u) & 0xffffe000u;
+}
 
 template <class To, class From>
 BW_DEVICE To cast_bits(const From& from) {

@@ -97,12 +97,6 @@ struct Mma<double> : MfmaLanes {
 template <>
 struct Mma<Tf32> : MfmaLanes {
   using Sum = float;
-  /// To nearest with ties away from zero, as mma_sync.h: AMD documents the format of what the units read, not
-  /// how they round to it. What is rounded past the largest number is infinite; a NaN keeps a bit that they
-  /// see.
-  BW_DEVICE_MEMBER static uint32_t rounded(uint32_t bits) {
-    return (bits & 0x7fffffffu) > 0x7f800000u ? bits | 0x00400000u : (bits + 0x1000u) & 0xffffe000u;
-  }
   BW_DEVICE_MEMBER static void multiply(const Fragment& a, const Fragment& b, float (&sums)[kSums]) {
     using Float2 = float __attribute__((ext_vector_type(2)));
     auto c = cast_bits<MfmaFour<float>>(sums);

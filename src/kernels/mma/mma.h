@@ -8,7 +8,7 @@
 //   Fragment  a thread's share of 16 lanes: load() for rows of a, load_columns() for columns of b
 //   kSums     its share of the 16 x 16 results
 //   row(i), column(i)   where number i of a thread's sums belongs
-//   rounded(bits)       of Tf32 alone: an f32 as it is to lie in shared memory
+// Of Tf32, tf32_bits() is what lies in shared memory.
 #pragma once
 
 #include "kernels/mma/mfma.h"

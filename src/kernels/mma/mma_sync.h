@@ -64,12 +64,6 @@ struct Mma : MmaSyncLanes {
       }
     }
   }
-  /// Of Tf32: the units would cut what is to be rounded.
-  BW_DEVICE_MEMBER static uint32_t rounded(uint32_t bits) {
-    uint32_t out;
-    asm("cvt.rna.tf32.f32 %0, %1;" : "=r"(out) : "f"(bit_cast<float>(bits)));
-    return out;
-  }
 };
 
 template <>
