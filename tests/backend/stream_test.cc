@@ -219,7 +219,7 @@ TEST_F(Streams, GraphsAreReplayedOnAny) {
   const Stream a = Stream::make(device_), b = Stream::make(device_);
   Tensor x = filled(0), y;
   const auto step = [&] { y = slowly(x); };
-  step();
+  on(a, step);  // its memory is kept for this stream
   y = Tensor();
   const Graph graph = on(a, [&] { return Graph::capture(device_, step); });
   for (int i = 1; i <= 10; ++i) {
