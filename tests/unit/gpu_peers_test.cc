@@ -13,15 +13,10 @@
 #include "core/fail.h"
 #include "support/expect_error.h"
 #include "support/fake_faults.h"
+#include "support/submitted_log.h"
 
 namespace beeswax::test {
 namespace {
-
-using Log = std::vector<std::string>;
-
-Log submitted;
-void note(const fake::Submitted& work) { submitted.push_back(std::to_string(work.stream) + " " + work.what); }
-Log taken() { return std::exchange(submitted, {}); }
 
 const std::vector<float> kValues = {1, 2, 3, 4, 5, 6, 7, 8};
 

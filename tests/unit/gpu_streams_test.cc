@@ -10,15 +10,10 @@
 #include "beeswax/tensor.h"
 #include "support/expect_error.h"
 #include "support/fake_faults.h"
+#include "support/submitted_log.h"
 
 namespace beeswax::test {
 namespace {
-
-using Log = std::vector<std::string>;
-
-Log submitted;
-void note(const fake::Submitted& work) { submitted.push_back(std::to_string(work.stream) + " " + work.what); }
-Log taken() { return std::exchange(submitted, {}); }
 
 size_t ptx_argument_bytes(const char* kernel) {
   const gpu::Bundle& bundle = gpu::Bundle::embedded();
