@@ -143,6 +143,9 @@ int main(int argc, char** argv) {
                "Time what a whole call on 1 KiB costs the host, and the driver's bare launch in turn");
   app.add_flag("--modules", modules,
                "Load each kernel module once: time of its first use, and the sizes of all targets");
+  bool differences = false;
+  app.add_flag("--differences", differences,
+               "Compare the results of small cases with the CPU's; time nothing");
   app.footer(
       "\nExamples:\n  bw_gpu_bench\n  bw_gpu_bench --device rocm:0 --filter softmax --json out.json\n");
   CLI11_PARSE(app, argc, argv);
@@ -150,6 +153,7 @@ int main(int argc, char** argv) {
     if (compare_blas) return beeswax::bench::run_comparison(device, "matmul ", filter, json);
     if (compare_dnn) return beeswax::bench::run_comparison(device, "conv ", filter, json);
     const beeswax::Device parsed = beeswax::Device::parse(device);
+    if (differences) return beeswax::bench::run_differences(parsed, filter, json);
     if (parsed.is_cpu() && (host_cost || modules))
       beeswax::fail(beeswax::ErrorKind::Unsupported, "bench", "the CPU launches no kernels; give a GPU");
     if (host_cost) return beeswax::bench::run_host_cost(parsed, json);

@@ -13,5 +13,9 @@ namespace beeswax::bench {
 int run_host_cost(const Device& device, const std::string& json_path);
 /// How long a device takes to use each kernel module for the first time, and the bytes of each target's.
 int run_modules(const Device& device, const std::string& json_path);
+/// How far results are from the CPU's: each operation of the tables over the floating-point dtypes, and the
+/// benchmark's cases on small tensors. Counts elements that differ at all (NaN equals NaN), and gives the
+/// largest difference as a share of the largest number in its result.
+int run_differences(const Device& device, const std::string& filter, const std::string& json_path);
 
 }  // namespace beeswax::bench

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""bw_gpu_bench's figures of the layer itself, on the software AMD GPU: what a call costs the host, and what each kernel
-module takes at its first use.
+"""bw_gpu_bench's figures of the layer itself, on the software AMD GPU: what a call costs the host, what each kernel
+module takes at its first use, and how far results are from the CPU's.
 
 usage: gpu_bench_test.py PROGRAM
 """
@@ -47,6 +47,20 @@ class GpuBench(unittest.TestCase):
             self.assertLess(module["packed_bytes"], module["bytes"])
             self.assertGreater(module["load_seconds"], 0)
             self.assertIn(module["module"], shown)
+
+    def test_differences(self):
+        # docs/numerics.md: every operation gives the CPU's bits but these, which keep to error bounds.
+        bounded = {"conv", "cumsum", "matmul", "quantized"}
+        shown, out = measure("--differences")
+        self.assertGreater(len(out), 60)
+        self.assertLessEqual(bounded | {"exp", "pow", "sum", "argmax", "softmax", "rope"}, {row["operation"] for row in out})
+        for row in out:
+            self.assertIn(row["operation"], shown)
+            self.assertGreater(row["elements"], 0)
+            if row["operation"] in bounded:
+                self.assertLess(row["largest_difference"], 4e-3, row)  # a rounding of bf16
+            else:
+                self.assertEqual(row["unequal"], 0, row)
 
     def test_mistakes(self):
         done = subprocess.run([PROGRAM, "--device", "cpu", "--modules"], capture_output=True, text=True, check=False)
