@@ -2,8 +2,8 @@
 // Square matrix products beside the machine's multiply-add peak and beside OpenBLAS, all interleaved:
 //   peer_gemm [--json] [--f64] [--threads N] [--rounds N] [--library FILE] [sizes...]
 // OpenBLAS is opened at run time; OPENBLAS_CORETYPE chooses its kernels, the one in use is printed. Where it
-// cannot be opened the exit status is 3. Each round times peak, ours, OpenBLAS, peak; the figures are medians
-// of the rounds, the ratios medians of the rounds' ratios.
+// cannot be opened the exit status is 3. Each round times ours, peak, OpenBLAS, the threads of the one asleep
+// before the other begins; the figures are medians of the rounds, the ratios medians of the rounds' ratios.
 #include <dlfcn.h>
 
 #include <algorithm>
@@ -16,6 +16,7 @@
 #include <memory>
 #include <new>
 #include <string>
+#include <thread>
 #include <vector>
 
 #if defined(__x86_64__)
@@ -37,6 +38,14 @@ double seconds(const std::function<void()>& work, int repeats) {
   const auto start = Clock::now();
   for (int i = 0; i < repeats; ++i) work();
   return std::chrono::duration<double>(Clock::now() - start).count() / repeats;
+}
+
+// The threads of a library wait for more work by spinning for a while, on the processors that the other
+// needs: waits until they sleep, and wakes those of `work`.
+double settled_seconds(const std::function<void()>& work, int repeats) {
+  std::this_thread::sleep_for(std::chrono::milliseconds(40));
+  work();
+  return seconds(work, repeats);
 }
 
 double median(std::vector<double> x) {
@@ -177,11 +186,9 @@ Row measure(int64_t n, int rounds, const OpenBlas& blas) {
   const double ops = 2 * std::pow(static_cast<double>(n), 3);
   std::vector<double> peak, time, other, share, ratio;
   for (int round = 0; round < rounds; ++round) {
-    const double before = measure_peak(f64, 0.01);
-    const double t = seconds(ours, repeats);
-    const double between = measure_peak(f64, 0.01);
-    const double u = seconds(theirs, repeats);
-    const double ceiling = (before + between) / 2;
+    const double t = settled_seconds(ours, repeats);
+    const double ceiling = measure_peak(f64, 0.02);
+    const double u = settled_seconds(theirs, repeats);
     peak.push_back(ceiling);
     time.push_back(t);
     other.push_back(u);
