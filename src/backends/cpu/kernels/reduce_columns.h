@@ -150,7 +150,7 @@ void take_joining(const typename Kind::Element* const* streams, int64_t count, t
   if constexpr (Kind::kWidth > 1) {
     for (; i + kLine <= count; i += kLine) {
       const int64_t ahead = i + (i < requests.turn ? requests.near : requests.far);
-      if constexpr (!Kind::kAnyOrder) {
+      if (!Kind::kAnyOrder && ahead != i) {
 #pragma GCC unroll 8
         for (int s = 0; s < kStreams; ++s) __builtin_prefetch(x[s] + ahead, 0, 2);
       }
