@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Reductions beside reading their input; softmax, norms, rotary positions and running sums beside a copy.
+#include <algorithm>
 #include <string_view>
 #include <vector>
 
@@ -81,7 +82,8 @@ BW_BENCH_GROUP(reduce, list, sizes) {
 
 namespace {
 
-// Cases that read x once and write as much; and on a few of its rows, which stay in a cache.
+// Cases that read x once and write as much; and on a few of its rows, or on a shorter one, which stay in a
+// cache.
 template <class Call>
 void add_rows(CaseList& list, const Sizes& sizes, const char* what, DType dtype, const Shape& shape,
               double target, Call call) {
@@ -97,8 +99,9 @@ void add_rows(CaseList& list, const Sizes& sizes, const char* what, DType dtype,
            .ceiling = Ceiling::Copy,
            .target = target,
            .make = [=] { return body(shape); }};
-  if (const int64_t rows = sizes.cache_elements(dtype) / shape[shape.rank() - 1]; target > 0 && rows > 0) {
-    const Shape cached{rows, shape[shape.rank() - 1]};
+  if (target > 0) {
+    const int64_t row = std::min(sizes.cache_elements(dtype), shape[shape.rank() - 1]);
+    const Shape cached{sizes.cache_elements(dtype) / row, row};
     one.make_in_cache = [=] { return on_every_thread(body(cached)); };
     one.bytes_in_cache = 2 * bytes_of(dtype, cached.elem_count()) * calls_in_cache();
   }

@@ -63,7 +63,7 @@ void check_dtype(DType dtype) {
     check(test::from_raw(inputs(random, 70 * n, dtype, nans), {n, 70}, dtype), 0);
   }
   // Registers that columns do not fill, blocks of rows that end anywhere, stripes, and rows that lie apart.
-  for (const int64_t n : {1, 2, 7, 8, 9, 63, 255, 256, 257, 264, 1025}) {
+  for (const int64_t n : {1, 2, 7, 8, 9, 63, 255, 256, 257, 264, 1023, 1024, 1025, 2055}) {
     for (const int64_t columns : {2, 15, 16, 17, 31, 33, 63, 64, 65, 66, 129})
       check(test::from_raw(inputs(random, n * columns, dtype, n % 2 == 1 && nans), {n, columns}, dtype), 0);
     const Tensor x = test::from_raw(inputs(random, n * 210, dtype, false), {3, n, 70}, dtype);
@@ -108,7 +108,7 @@ TEST(ArgReduce, LongRowsAndColumnsEverywhere) {
     ThreadPool::global().set_threads(threads);
     EXPECT_EQ(x.argmin_all().to_scalar<uint32_t>(), 150'000u);
   }
-  const Tensor matrix = test::from_raw(inputs(random, 700 * 500, DType::F16, true), {700, 500}, DType::F16);
+  const Tensor matrix = test::from_raw(inputs(random, 2100 * 500, DType::F16, true), {2100, 500}, DType::F16);
   test::expect_same_everywhere([&] { return matrix.argmin(0); });
 }
 

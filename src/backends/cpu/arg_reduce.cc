@@ -63,7 +63,8 @@ void search_rows(const ReduceView& view, const ArgReduceLoops& loops, uint32_t* 
 // Blocks of rows, each over stripes of columns, and then the blocks of each column in order.
 void search_columns(const ReduceView& view, const ArgReduceLoops& loops, uint32_t* out) {
   const auto bytes = static_cast<int64_t>(view.bytes);
-  const int64_t blocks = (view.n() + kArgRows - 1) / kArgRows;
+  const int64_t block = bytes == 1 ? kArgByteRows : kArgRows;
+  const int64_t blocks = (view.n() + block - 1) / block;
   const int64_t most = kArgRowBytes / bytes;
   const int64_t wanted = 4 * ThreadPool::global().threads();
   int64_t stripes = (view.columns + most - 1) / most;
@@ -71,29 +72,34 @@ void search_columns(const ReduceView& view, const ArgReduceLoops& loops, uint32_
     stripes = std::max(stripes, std::min(wanted / units, view.columns / 128));
   const int64_t width = std::min(most, ((view.columns + stripes - 1) / stripes + 63) / 64 * 64);
   stripes = (view.columns + width - 1) / width;
-  const int64_t length = std::min(kArgRows, view.n()) * std::min(width, view.columns);
+  const int64_t length = std::min(block, view.n()) * std::min(width, view.columns);
   const int64_t places = blocks == 1 ? 0 : view.outer.count * blocks * view.columns;
   const Scratch<std::byte> best(places * kBestBytes);
   const Scratch<uint32_t> at(places);
-  parallel_ranges(view.outer.count * blocks * stripes, std::max<int64_t>(1, kBlock / length),
-                  [&](int64_t begin, int64_t end) {
-                    const Scratch<std::byte> scratch(width * kBestBytes);
-                    const Scratch<std::byte> unused(blocks == 1 ? width * kBestBytes : 0);
-                    std::array<int64_t, kArgRows> offsets;
-                    for (int64_t task = begin; task < end; ++task) {
-                      const int64_t unit = task / stripes;
-                      const int64_t column = task % stripes * width;
-                      const int64_t first = unit % blocks * kArgRows;
-                      const int64_t rows = std::min(kArgRows, view.n() - first);
-                      const int64_t result = unit * view.columns + column;
-                      const int64_t offset = NestPosition<1>(view.outer, unit / blocks).offset(0) + column;
-                      if (blocks > 1 || task == begin) reduced_offsets(view, first, rows, offsets.data());
-                      loops.columns({view.base + offset * bytes, offsets.data(), rows,
-                                     std::min(width, view.columns - column), first, scratch.data(),
-                                     blocks == 1 ? unused.data() : best.data() + result * kBestBytes,
-                                     (blocks == 1 ? out : at.data()) + result});
-                    }
-                  });
+  const int64_t tasks = view.outer.count * blocks * stripes;
+  const auto start_of = [&](int64_t task) {
+    const int64_t unit = task / stripes;
+    return NestPosition<1>(view.outer, unit / blocks).offset(0) + task % stripes * width +
+           NestPosition<1>(view.reduced, unit % blocks * block).offset(0);
+  };
+  parallel_ranges(tasks, std::max<int64_t>(1, kBlock / length), [&](int64_t begin, int64_t end) {
+    const Scratch<std::byte> scratch(width * kBestBytes);
+    const Scratch<std::byte> unused(blocks == 1 ? width * kBestBytes : 0);
+    std::array<int64_t, kArgRows> offsets;
+    for (int64_t task = begin; task < end; ++task) {
+      const int64_t unit = task / stripes;
+      const int64_t column = task % stripes * width;
+      const int64_t first = unit % blocks * block;
+      const int64_t rows = std::min(block, view.n() - first);
+      const int64_t result = unit * view.columns + column;
+      const int64_t offset = NestPosition<1>(view.outer, unit / blocks).offset(0) + column;
+      if (blocks > 1 || task == begin) reduced_offsets(view, first, rows, offsets.data());
+      loops.columns({view.base + offset * bytes, offsets.data(), rows, std::min(width, view.columns - column),
+                     first, start_of(std::min(task + 1, tasks - 1)) - start_of(task), scratch.data(),
+                     blocks == 1 ? unused.data() : best.data() + result * kBestBytes,
+                     (blocks == 1 ? out : at.data()) + result});
+    }
+  });
   if (blocks == 1) return;
   parallel_ranges(view.outer.count * stripes, std::max<int64_t>(1, kBlock / (blocks * width)),
                   [&](int64_t begin, int64_t end) {
@@ -101,8 +107,8 @@ void search_columns(const ReduceView& view, const ArgReduceLoops& loops, uint32_
                       const int64_t column = task % stripes * width;
                       const int64_t count = std::min(width, view.columns - column);
                       const int64_t from = task / stripes * blocks * view.columns + column;
-                      for (int64_t block = 1; block < blocks; ++block) {
-                        const int64_t other = from + block * view.columns;
+                      for (int64_t later = 1; later < blocks; ++later) {
+                        const int64_t other = from + later * view.columns;
                         loops.join(best.data() + other * kBestBytes, at.data() + other, count,
                                    best.data() + from * kBestBytes, at.data() + from);
                       }

@@ -223,6 +223,11 @@ class Pass {
     stripes = (view_.columns + width - 1) / width;
     const int64_t length = std::min(view_.n(), kChunk) * width;
     const bool own = own_columns_ != nullptr;
+    const auto start_of = [&](int64_t task) {
+      const int64_t unit = task / stripes;
+      return NestPosition<1>(view_.outer, unit / chunks()).offset(0) + task % stripes * width +
+             NestPosition<1>(view_.reduced, unit % chunks() * kChunk).offset(0);
+    };
     parallel_ranges(units * stripes, grain_of(units * stripes, length), [&](int64_t begin, int64_t end) {
       const Scratch<std::byte> scratch(columns_scratch(width, size));
       const Scratch<std::byte> results(out == nullptr ? width * size : 0);
@@ -244,6 +249,7 @@ class Pass {
         args.rows = rows_of(chunk);
         args.columns = count;
         args.dense = count == view_.columns && view_.dense_rows();
+        args.next = start_of(std::min(task + 1, units * stripes - 1)) - start_of(task);
         args.bytes = static_cast<int64_t>(view_.bytes);
         args.scratch = scratch.data();
         args.out = to;

@@ -139,18 +139,23 @@ class RowStreams {
   using Pack = typename Kind::Pack;
   using Places = typename Kind::Places;
 
-  BW_FN void take(const Element* const* streams, int64_t columns, int64_t row, int64_t apart, Key* best,
-                  Place* at) {
+  BW_FN void take(const Element* const* streams, const Element* const* ahead, int64_t columns, int64_t row,
+                  int64_t apart, Key* best, Place* at) {
     constexpr int64_t n = Kind::kWidth;
-    const Element* x[kStreams];
+    const Element *x[kStreams], *later[kStreams];
     Places places[kStreams];
 #pragma GCC unroll 8
     for (int s = 0; s < kStreams; ++s) {
       x[s] = streams[s];
+      later[s] = ahead[s];
       places[s] = Places{} + static_cast<Place>(row + s * apart);
     }
     int64_t c = 0;
-    for (; c + n <= columns; c += n) step(x, places, c, best + c, at + c);
+    for (; c + n <= columns; c += n) {
+#pragma GCC unroll 8
+      for (int s = 0; s < kStreams; ++s) __builtin_prefetch(later[s] + c, 0, 2);
+      step(x, places, c, best + c, at + c);
+    }
     if (n == 1 || c == columns) return;
     if (columns >= n) {  // some columns once more, which changes nothing
       c = columns - n;
@@ -197,14 +202,23 @@ class RowStreams {
   }
 };
 
+// Requests what each stream has kAhead bytes later, and near its end what it begins with in the next call.
 template <class Kind, int kStreams>
 void take_rows(const ArgColumnsArgs& args, int64_t begin, int64_t steps, typename Kind::Key* best,
                typename Kind::Place* at) {
-  for (int64_t r = begin; r < begin + steps; ++r) {
-    const typename Kind::Element* from[kStreams];
-    for (int64_t s = 0; s < kStreams; ++s)
-      from[s] = static_cast<const typename Kind::Element*>(args.x) + args.offsets[r + s * steps];
-    RowStreams<Kind, kStreams>::take(from, args.columns, r, steps, best, at);
+  using Element = typename Kind::Element;
+  constexpr auto kAhead = 2048 / static_cast<int64_t>(sizeof(Element));
+  const auto* x = static_cast<const Element*>(args.x);
+  const int64_t rows_ahead = 1 + (kAhead - 1) / args.columns;
+  for (int64_t r = 0; r < steps; ++r) {
+    const Element *from[kStreams], *ahead[kStreams];
+    const int64_t later = r + rows_ahead;
+    const int64_t next = later < steps ? later : later % steps;
+    for (int64_t s = 0; s < kStreams; ++s) {
+      from[s] = x + args.offsets[begin + r + s * steps];
+      ahead[s] = x + args.offsets[begin + next + s * steps] + (later < steps ? 0 : args.next);
+    }
+    RowStreams<Kind, kStreams>::take(from, ahead, args.columns, begin + r, steps, best, at);
   }
 }
 
@@ -224,9 +238,9 @@ void columns(const ArgColumnsArgs& args) {
     __builtin_memcpy(best + c, &keys, static_cast<size_t>(left) * sizeof(Key));
   }
   for (int64_t c = 0; c < args.columns; ++c) at[c] = 0;
-  constexpr int kFew = 4;
-  const int64_t done = args.rows / kFew * kFew;
-  take_rows<Kind, kFew>(args, 0, done / kFew, best, at);
+  constexpr int kMany = 8;
+  const int64_t done = args.rows / kMany * kMany;
+  take_rows<Kind, kMany>(args, 0, done / kMany, best, at);
   take_rows<Kind, 1>(args, done, args.rows - done, best, at);
   for (int64_t c = 0; c < args.columns; ++c)
     args.at[c] = static_cast<uint32_t>(args.first) + static_cast<uint32_t>(at[c]);

@@ -10,7 +10,8 @@
 
 namespace beeswax::cpu {
 
-inline constexpr int64_t kArgRows = 256;          // the most rows that `columns` takes at once
+inline constexpr int64_t kArgRows = 1024;         // the most rows that `columns` takes at once,
+inline constexpr int64_t kArgByteRows = 256;      // and of elements of one byte
 inline constexpr int64_t kArgRowBytes = 1 << 15;  // the most bytes of elements in one of them
 inline constexpr int64_t kBestBytes = 8;          // of a best element, in the loops' own form
 
@@ -21,6 +22,7 @@ struct ArgColumnsArgs {
   int64_t rows;  // at most kArgRows
   int64_t columns;
   int64_t first;  // the index of the first row
+  int64_t next;   // elements from x to that of the next call, which is requested
   void* scratch;  // kBestBytes for each column
   void* best;     // kBestBytes for each column
   uint32_t* at;

@@ -33,11 +33,17 @@ struct ExtremeKeys<kLargest, T> {
 
   BW_FN Register<Key> keys(const T* x) {
     const Register<Key> bits = bits_of(x);
-    return shifted(bits ^ ((bits >> kSign) & kMost), 0);
+    return reinterpret_cast<Register<Key>>(
+        reinterpret_cast<Register<Bits>>(bits ^ ((bits >> kSign) & kMost)) + kShift);
   }
   BW_FN Register<Key> place_keys(const T* x) {
-    const Register<Key> bits = bits_of(x), sign = bits >> kSign;
-    const Register<Key> key = shifted((bits ^ (sign & kMost)) - sign, 1);
+    Register<Key> bits = bits_of(x);
+#if defined(__AVX512F__)
+    __asm__("" : "+v"(bits));  // GCC loads it again for each use
+#endif
+    const auto raw = reinterpret_cast<Register<Bits>>(bits);
+    // Negative numbers are as far below the zeros as others are above.
+    const auto key = reinterpret_cast<Register<Key>>(bits < 0 ? kBelowZeros - raw : raw + kOfZeros);
     auto beyond = static_cast<std::conditional_t<sizeof(Key) == 8, int64_t, int32_t>>(kBeyond);
     // GCC 12 rewrites comparisons with constants, and then knows no minimum in them.
     __asm__("" : "+r"(beyond));
@@ -53,6 +59,9 @@ struct ExtremeKeys<kLargest, T> {
   // Sends +infinity to the largest integer, or -infinity to the least one.
   static constexpr Bits kLeft = static_cast<Bits>(kMost - SignedBits<T>::kInfinity);
   static constexpr Bits kShift = kLargest ? static_cast<Bits>(-kLeft) : kLeft;
+  // The place key of both zeros; and the same, of which a negative number's bits are taken.
+  static constexpr Bits kOfZeros = static_cast<Bits>(kLargest ? kShift - 1 : kShift);
+  static constexpr Bits kBelowZeros = static_cast<Bits>(kOfZeros + kMost + 1);
   // The place key next to that of the infinity in question.
   static constexpr Bits kInfinity = static_cast<Bits>(SignedBits<T>::kInfinity);
   static constexpr Bits kBeyond =
@@ -62,10 +71,6 @@ struct ExtremeKeys<kLargest, T> {
     Register<Key> bits;
     __builtin_memcpy(&bits, x, sizeof(bits));
     return bits;
-  }
-  BW_FN Register<Key> shifted(Register<Key> key, int less) {
-    const auto shift = static_cast<Bits>(kLargest ? kShift - static_cast<Bits>(less) : kShift);
-    return reinterpret_cast<Register<Key>>(reinterpret_cast<Register<Bits>>(key) + shift);
   }
 };
 

@@ -97,6 +97,13 @@ struct Joins {
   }
 };
 
+/// What is requested while element i of each stream is read: element i + near, or from element `turn` on
+/// i + far.
+struct Requests {
+  int64_t near = 0, turn = 0, far = 0;
+  Requests from(int64_t i) const { return {near, turn - i, far}; }
+};
+
 template <class Pack, class Sum>
 BW_FN Pack pack_at(const Sum* sums) {
   Pack pack;
@@ -107,7 +114,8 @@ BW_FN Pack pack_at(const Sum* sums) {
 // take_streams below, with joins or without.
 template <class Kind, int kLanes_, int kRows, bool kMore, bool kJoins>
 void take_joining(const typename Kind::Element* const* streams, int64_t count, typename Kind::Sum* into,
-                  const Joins<typename Kind::Sum>& joins, const typename Kind::Sum* more) {
+                  const Joins<typename Kind::Sum>& joins, const Requests& requests,
+                  const typename Kind::Sum* more) {
   using Element = typename Kind::Element;
   using Sum = typename Kind::Sum;
   using Pack = typename Kind::Pack;
@@ -139,8 +147,13 @@ void take_joining(const typename Kind::Element* const* streams, int64_t count, t
   // Whole lines at a time.
   constexpr int64_t kLine = 64 / static_cast<int64_t>(sizeof(Element));
   int64_t i = 0;
-  if constexpr (kLine > Kind::kWidth && Kind::kWidth > 1) {
+  if constexpr (Kind::kWidth > 1) {
     for (; i + kLine <= count; i += kLine) {
+      const int64_t ahead = i + (i < requests.turn ? requests.near : requests.far);
+      if (!Kind::kAnyOrder && ahead != i) {
+#pragma GCC unroll 8
+        for (int s = 0; s < kStreams; ++s) __builtin_prefetch(x[s] + ahead, 0, 2);
+      }
 #pragma GCC unroll 4
       for (int64_t p = 0; p < kLine; p += Kind::kWidth) step(x, more, joins, i + p, into);
     }
@@ -171,11 +184,12 @@ void take_joining(const typename Kind::Element* const* streams, int64_t count, t
 /// order, then lanes by the tree, then `joins`. With kMore the rows follow, in order, what more[i] holds.
 template <class Kind, int kLanes_, int kRows, bool kMore = false>
 void take_streams(const typename Kind::Element* const* streams, int64_t count, typename Kind::Sum* into,
-                  const Joins<typename Kind::Sum>& joins = {}, const typename Kind::Sum* more = nullptr) {
+                  const Joins<typename Kind::Sum>& joins = {}, const Requests& requests = {},
+                  const typename Kind::Sum* more = nullptr) {
   // Half of the lanes have none and are faster without that loop.
   if (joins.count == 0)
-    return take_joining<Kind, kLanes_, kRows, kMore, false>(streams, count, into, joins, more);
-  take_joining<Kind, kLanes_, kRows, kMore, true>(streams, count, into, joins, more);
+    return take_joining<Kind, kLanes_, kRows, kMore, false>(streams, count, into, joins, requests, more);
+  take_joining<Kind, kLanes_, kRows, kMore, true>(streams, count, into, joins, requests, more);
 }
 
 /// Joins lanes of `count` sums each, of which there are a power of two, by the tree.
@@ -248,18 +262,19 @@ class ColumnChunk {
     join_lanes<Kind>(groups_, kGroups, args_.columns, groups_);
   }
 
-  // One row of results from half as many streams, which run on over all rows; with more they are slower.
+  // One row of results from half as many streams, which run on over all rows; with more they are slower, and
+  // with requests as well.
   void any_order() const {
     constexpr int64_t kFew = kStreams / 2;
     const int64_t steps = args_.rows / kFew;
     for (int64_t step = 0; step < steps; ++step) {
       const char* x[kFew] = {};
       for (int64_t s = 0; s < kFew; ++s) x[s] = row_at(step + s * steps);
-      take_rows(x, 1, kFew, args_.columns, groups_, {}, step > 0);
+      take_rows(x, 1, kFew, args_.columns, groups_, {}, {}, step > 0);
     }
     for (int64_t row = steps * kFew; row < args_.rows; ++row) {
       const char* const x[1] = {row_at(row)};
-      take_rows(x, 1, 1, args_.columns, groups_, {}, row > 0);
+      take_rows(x, 1, 1, args_.columns, groups_, {}, {}, row > 0);
     }
   }
 
@@ -298,25 +313,35 @@ class ColumnChunk {
         for (int64_t j = 0; j < rows; ++j)
           x[t * rows + j] = row_at(lane + l + t * (kLanes / joined) + j * kLanes);
       const int64_t begin = l * args_.columns;
-      take_rows(x, joined, rows, step * args_.columns, into + begin, joins.from(begin));
+      take_rows(x, joined, rows, step * args_.columns, into + begin, joins.from(begin),
+                requests(lane + l, kLanes / joined));
     }
+  }
+
+  // Of streams of `rows` rows, at this one: what they have a little later, and near their end what they begin
+  // with in the next call. Not where sums are wider than elements and many: they fill the second cache.
+  Requests requests(int64_t row, int64_t rows) const {
+    constexpr int64_t kSize = sizeof(Element), kNear = 2048 / kSize, kMostBytes = 1 << 16;
+    const bool full = kSize < static_cast<int64_t>(sizeof(Sum)) && rows * args_.columns * kSize > kMostBytes;
+    if (!args_.dense || full) return {};
+    return {kNear, (rows - row) * args_.columns - kNear, kNear + args_.next - rows * args_.columns};
   }
 
   // into[i] = the elements i of the rows, or of their copies in the compute type, then `joins`; with `more`,
   // after what it holds.
   void take_rows(const char* const* x, int64_t lanes, int64_t rows, int64_t count, Sum* into,
-                 const Joins<Sum>& joins = {}, bool more = false) const {
+                 const Joins<Sum>& joins = {}, const Requests& requests = {}, bool more = false) const {
     const Element* from[kStreams] = {};
     if (args_.widen == nullptr && args_.map == nullptr) {
       for (int64_t s = 0; s < lanes * rows; ++s) from[s] = reinterpret_cast<const Element*>(x[s]);
-      combine_rows(from, lanes, rows, count, into, joins, more);
+      combine_rows(from, lanes, rows, count, into, joins, requests, more);
       return;
     }
     if constexpr (__is_same(Element, A)) {
       for (int64_t begin = 0; begin < count; begin += kCopied) {
         const int64_t length = count - begin < kCopied ? count - begin : kCopied;
         for (int64_t s = 0; s < lanes * rows; ++s) from[s] = copy(x[s], begin, length, copies_ + s * kCopied);
-        combine_rows(from, lanes, rows, length, into + begin, joins.from(begin), more);
+        combine_rows(from, lanes, rows, length, into + begin, joins.from(begin), {}, more);
       }
     }
   }
@@ -335,34 +360,34 @@ class ColumnChunk {
   }
 
   void combine_rows(const Element* const* x, int64_t lanes, int64_t rows, int64_t count, Sum* into,
-                    const Joins<Sum>& joins, bool more) const {
+                    const Joins<Sum>& joins, const Requests& requests, bool more) const {
     if constexpr (Kind::kAnyOrder) {
       if (rows == 4) {
-        more ? take_streams<Kind, 1, 4, true>(x, count, into, joins, into)
-             : take_streams<Kind, 1, 4>(x, count, into, joins);
+        more ? take_streams<Kind, 1, 4, true>(x, count, into, joins, requests, into)
+             : take_streams<Kind, 1, 4>(x, count, into, joins, requests);
       } else {
-        more ? take_streams<Kind, 1, 1, true>(x, count, into, joins, into)
-             : take_streams<Kind, 1, 1>(x, count, into, joins);
+        more ? take_streams<Kind, 1, 1, true>(x, count, into, joins, requests, into)
+             : take_streams<Kind, 1, 1>(x, count, into, joins, requests);
       }
     } else {
-      if (lanes == 8) return take_streams<Kind, 8, 1>(x, count, into, joins);
-      if (lanes == 4) return take_streams<Kind, 4, 2>(x, count, into, joins);
-      if (lanes == 2 && rows == 4) return take_streams<Kind, 2, 4>(x, count, into, joins);
-      if (lanes == 2) return take_streams<Kind, 2, 1>(x, count, into, joins);
-      if (rows == 8) return take_streams<Kind, 1, 8>(x, count, into, joins);
+      if (lanes == 8) return take_streams<Kind, 8, 1>(x, count, into, joins, requests);
+      if (lanes == 4) return take_streams<Kind, 4, 2>(x, count, into, joins, requests);
+      if (lanes == 2 && rows == 4) return take_streams<Kind, 2, 4>(x, count, into, joins, requests);
+      if (lanes == 2) return take_streams<Kind, 2, 1>(x, count, into, joins, requests);
+      if (rows == 8) return take_streams<Kind, 1, 8>(x, count, into, joins, requests);
       // What `into` holds is needed until the last row.
       Sum* sums = joins.count > 0 ? sums_ : into;
       int64_t j = rows < 4 ? 1 : 4;
       const auto last = [&] { return j == rows; };
       if (j == 4) {
-        take_streams<Kind, 1, 4>(x, count, last() ? into : sums, last() ? joins : Joins<Sum>());
+        take_streams<Kind, 1, 4>(x, count, last() ? into : sums, last() ? joins : Joins<Sum>(), requests);
       } else {
-        take_streams<Kind, 1, 1>(x, count, last() ? into : sums, last() ? joins : Joins<Sum>());
+        take_streams<Kind, 1, 1>(x, count, last() ? into : sums, last() ? joins : Joins<Sum>(), requests);
       }
       while (j < rows) {
         ++j;
         take_streams<Kind, 1, 1, true>(x + j - 1, count, last() ? into : sums, last() ? joins : Joins<Sum>(),
-                                       sums);
+                                       requests, sums);
       }
     }
   }
