@@ -27,12 +27,28 @@ BW_KERNEL_TABLE(QuantizedKernels, quantized_kernels)
 
 /// An activation row quantized to bytes for integer products. As Q8_0 for the formats with blocks of 32 and
 /// as Q8_K for those of 256, but with float scales and in separate arrays: bytes (a multiple of 256 of them,
-/// zeros past the end), one scale per block, and the byte sums of each 32 (each 16 for blocks of 256).
+/// zeros past the end), one scale per block, and the byte sums of each 32 (each 16 for blocks of 256). For
+/// blocks of 32 what belongs to whole Sixteens follows.
 struct ActivationLayout {
-  int64_t padded;    // bytes
-  int64_t scale_at;  // offset of the scales, floats
-  int64_t sum_at;    // offset of the sums, int16
-  int64_t stride;    // of one row, a multiple of 64
+  int64_t padded;       // bytes
+  int64_t scale_at;     // offset of the scales, floats
+  int64_t sum_at;       // offset of the sums, int16
+  int64_t sixteens_at;  // offset of the Sixteens, a multiple of 64
+  int64_t sixteens;     // their number
+  int64_t stride;       // of one row, a multiple of 64
+};
+
+/// Sixteen blocks of 32 once more, in the order in which sums of so many blocks come out of the reduction of
+/// vectors whose 128-bit parts belong to one block each: blocks 0, 4, 8, 12, then 1, 5, 9, 13, and so on.
+struct Sixteen {
+  static constexpr int kBlocks = 16;
+  /// The block of a lane.
+  BW_MEMBER_FN static constexpr int block(int lane) { return lane % 4 * 4 + lane / 4; }
+  /// For weights whose bytes hold two nibbles, of elements e and e + 16: row 2 i has the lower halves of blocks
+  /// 4 i to 4 i + 3, row 2 i + 1 their upper halves.
+  int8_t halves[8][64];
+  float scales[kBlocks];
+  int32_t sums[kBlocks];
 };
 
 BW_FN ActivationLayout activation_layout(bool blocks_of_256, int64_t k) {
@@ -40,7 +56,9 @@ BW_FN ActivationLayout activation_layout(bool blocks_of_256, int64_t k) {
   const int64_t padded = (k + unit - 1) / unit * unit;
   const int64_t sum_at = padded + padded / (blocks_of_256 ? 256 : 32) * 4;
   const int64_t end = sum_at + padded / (blocks_of_256 ? 16 : 32) * 2;
-  return {padded, padded, sum_at, (end + 63) / 64 * 64};
+  const int64_t sixteens_at = (end + 63) / 64 * 64;
+  const int64_t sixteens = blocks_of_256 ? 0 : k / (Sixteen::kBlocks * 32);
+  return {padded,   padded, sum_at, sixteens_at, sixteens, sixteens_at + sixteens * int64_t{sizeof(Sixteen)}};
 }
 
 /// Weights times activations. The order of float additions, which every function of every level keeps:

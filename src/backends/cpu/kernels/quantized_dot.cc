@@ -21,17 +21,36 @@ struct Activation {
   const int8_t* q;
   const float* scales;
   const int16_t* sums;
+  const Sixteen* sixteens;
 };
 
 BW_FN Activation view(const std::byte* row, const ActivationLayout& layout) {
   return {reinterpret_cast<const int8_t*>(row), reinterpret_cast<const float*>(row + layout.scale_at),
-          reinterpret_cast<const int16_t*>(row + layout.sum_at)};
+          reinterpret_cast<const int16_t*>(row + layout.sum_at),
+          reinterpret_cast<const Sixteen*>(row + layout.sixteens_at)};
 }
 
 // As the Q8_0 quantizer, but the scale stays a float, so that no finite activation is too large or too small
 // for it (below 2^-119 it would not be a normal number, and the block becomes zeros).
 // Scales of so many blocks of 32 are made together: a division of one waits for nothing of another.
 constexpr int kPrepared = 16;
+
+/// Makes the Sixteens of a row from what stands before them.
+void arrange_sixteens(const ActivationLayout& layout, std::byte* row) {
+  const Activation y = view(row, layout);
+  auto* to = reinterpret_cast<Sixteen*>(row + layout.sixteens_at);
+  for (int64_t first = 0; first < layout.sixteens * Sixteen::kBlocks; first += Sixteen::kBlocks, ++to) {
+    for (int i = 0; i < 8; ++i)
+      for (int part = 0; part < 4; ++part) {
+        const int64_t block = first + i / 2 * 4 + part;
+        __builtin_memcpy(to->halves[i] + part * 16, y.q + block * 32 + i % 2 * 16, 16);
+      }
+    for (int lane = 0; lane < Sixteen::kBlocks; ++lane) {
+      to->scales[lane] = y.scales[first + Sixteen::block(lane)];
+      to->sums[lane] = y.sums[first + Sixteen::block(lane)];
+    }
+  }
+}
 
 void prepare_32(const float* x, int64_t k, std::byte* row) {
   const ActivationLayout layout = activation_layout(false, k);
@@ -69,6 +88,7 @@ void prepare_32(const float* x, int64_t k, std::byte* row) {
       sums[block] = static_cast<int16_t>(sum);
     }
   }
+  arrange_sixteens(layout, row);
 }
 
 void prepare_256(const float* x, int64_t k, std::byte* row) {
@@ -159,6 +179,7 @@ namespace vnni {
 // clang-format off: each file uses what the one before it defines
 #include "backends/cpu/kernels/quantized_simd.inc"
 #include "backends/cpu/kernels/quantized_formats.inc"
+#include "backends/cpu/kernels/quantized_rows_vnni.inc"
 #include "backends/cpu/kernels/quantized_rows.inc"
 #include "backends/cpu/kernels/quantized_panel.inc"
 // clang-format on
