@@ -38,17 +38,19 @@ struct ActivationLayout {
   int64_t stride;       // of one row, a multiple of 64
 };
 
-/// Sixteen blocks of 32 once more, in the order in which sums of so many blocks come out of the reduction of
-/// vectors whose 128-bit parts belong to one block each: blocks 0, 4, 8, 12, then 1, 5, 9, 13, and so on.
+/// Sixteen blocks of 32 once more, for weights of two nibbles in a byte, in the order in which vectors gather
+/// these: the nibbles of eight bytes of blocks 4 g to 4 g + 3 and of the same blocks of the upper eight.
 struct Sixteen {
   static constexpr int kBlocks = 16;
-  /// The block of a lane.
-  BW_MEMBER_FN static constexpr int block(int lane) { return lane % 4 * 4 + lane / 4; }
-  /// For weights whose bytes hold two nibbles, of elements e and e + 16: row 2 i has the lower halves of blocks
-  /// 4 i to 4 i + 3, row 2 i + 1 their upper halves.
-  int8_t halves[8][64];
+  /// The block whose sum comes out in a lane.
+  BW_MEMBER_FN static constexpr int block(int lane) {
+    return lane / 8 * 8 + lane % 4 / 2 * 4 + lane % 8 / 4 * 2 + lane % 2;
+  }
+  /// Row 4 g + 2 i + h has elements 16 h + 8 i and on, which half h of bytes 8 i and on belongs to.
+  int8_t rows[8][64];
   float scales[kBlocks];
-  int32_t sums[kBlocks];
+  /// -8 times the sums of the blocks: what the offset of Q4_0 adds.
+  int32_t offsets[kBlocks];
 };
 
 BW_FN ActivationLayout activation_layout(bool blocks_of_256, int64_t k) {
@@ -58,7 +60,7 @@ BW_FN ActivationLayout activation_layout(bool blocks_of_256, int64_t k) {
   const int64_t end = sum_at + padded / (blocks_of_256 ? 16 : 32) * 2;
   const int64_t sixteens_at = (end + 63) / 64 * 64;
   const int64_t sixteens = blocks_of_256 ? 0 : k / (Sixteen::kBlocks * 32);
-  return {padded,   padded, sum_at, sixteens_at, sixteens, sixteens_at + sixteens * int64_t{sizeof(Sixteen)}};
+  return {padded, padded, sum_at, sixteens_at, sixteens, sixteens_at + sixteens * int64_t{sizeof(Sixteen)}};
 }
 
 /// Weights times activations. The order of float additions, which every function of every level keeps:

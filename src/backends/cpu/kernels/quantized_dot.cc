@@ -40,14 +40,14 @@ void arrange_sixteens(const ActivationLayout& layout, std::byte* row) {
   const Activation y = view(row, layout);
   auto* to = reinterpret_cast<Sixteen*>(row + layout.sixteens_at);
   for (int64_t first = 0; first < layout.sixteens * Sixteen::kBlocks; first += Sixteen::kBlocks, ++to) {
-    for (int i = 0; i < 8; ++i)
-      for (int part = 0; part < 4; ++part) {
-        const int64_t block = first + i / 2 * 4 + part;
-        __builtin_memcpy(to->halves[i] + part * 16, y.q + block * 32 + i % 2 * 16, 16);
+    for (int r = 0; r < 8; ++r)
+      for (int i = 0; i < 8; ++i) {
+        const int64_t block = first + r / 4 * 4 + i / 4 * 8 + i % 4;
+        __builtin_memcpy(to->rows[r] + i * 8, y.q + block * 32 + r % 2 * 16 + r / 2 % 2 * 8, 8);
       }
     for (int lane = 0; lane < Sixteen::kBlocks; ++lane) {
       to->scales[lane] = y.scales[first + Sixteen::block(lane)];
-      to->sums[lane] = y.sums[first + Sixteen::block(lane)];
+      to->offsets[lane] = -8 * y.sums[first + Sixteen::block(lane)];
     }
   }
 }
