@@ -57,7 +57,7 @@ struct Sixteen {
 struct Four {
   static constexpr int kBlocks = 4;
   /// Part p of row 2 h + u has elements 16 h to 16 h + 15 of group group(p) + u, of 32 elements each.
-  BW_MEMBER_FN static constexpr int group(int part) { return part % 2 * 4 + part / 2 * 2; }
+  BW_MEMBER_FN static constexpr int group(int part) { return part * 2; }
   int8_t rows[kBlocks][4][64];
   /// sums[i][b]: of groups 2 i and 2 i + 1 of block b.
   int16_t sums[4][kBlocks][2];
