@@ -59,8 +59,9 @@ struct Four {
   /// Part p of row 2 h + u has elements 16 h to 16 h + 15 of group group(p) + u, of 32 elements each.
   BW_MEMBER_FN static constexpr int group(int part) { return part * 2; }
   int8_t rows[kBlocks][4][64];
-  /// sums[i][b]: of groups 2 i and 2 i + 1 of block b.
+  /// sums[i][b]: of groups 2 i and 2 i + 1 of block b; sums_of_16[i / 4][i % 4][b]: of 16 elements each.
   int16_t sums[4][kBlocks][2];
+  int16_t sums_of_16[2][4][kBlocks][2];
 };
 
 BW_FN ActivationLayout activation_layout(bool blocks_of_256, int64_t k) {

@@ -105,6 +105,7 @@ void arrange_fours(const ActivationLayout& layout, std::byte* row) {
           __builtin_memcpy(to->rows[b][r] + part * 16, q + (Four::group(part) + r % 2) * 32 + r / 2 * 16, 16);
       for (int g = 0; g < 8; ++g)
         to->sums[g / 2][b][g % 2] = static_cast<int16_t>(sums[2 * g] + sums[2 * g + 1]);
+      for (int g = 0; g < 16; ++g) to->sums_of_16[g / 8][g % 8 / 2][b][g % 2] = sums[g];
     }
 }
 
