@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Integer products of weight rows and prepared activations: against double, alike at every instruction-set
-// level and alike whether a row is computed from its blocks or through a panel. Rows read no byte behind them.
+// level and alike whether a row is computed from its blocks or through a panel. Rows read no byte behind
+// them.
 #include <gtest/gtest.h>
 
 #if defined(__unix__)

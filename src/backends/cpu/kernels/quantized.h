@@ -56,7 +56,7 @@ struct Sixteen {
 /// Four blocks of 256 once more, for weights whose byte 32 i + l holds elements 64 i + l and 64 i + 32 + l.
 struct Four {
   static constexpr int kBlocks = 4;
-  /// Part p of row 2 h + u has elements 16 h to 16 h + 15 of group group(p) + u, of 32 elements each.
+  /// Part p of row 2 h + u has elements 16 h to 16 h + 15 of group group(p) + u; groups have 32 elements.
   BW_MEMBER_FN static constexpr int group(int part) { return part * 2; }
   int8_t rows[kBlocks][4][64];
   /// sums[i][b]: of groups 2 i and 2 i + 1 of block b; sums_of_16[i / 4][i % 4][b]: of 16 elements each.
