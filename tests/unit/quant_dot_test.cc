@@ -1,9 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 // Integer products of weight rows and prepared activations: against double, alike at every instruction-set
-// level and alike whether a row is computed from its blocks or through a panel.
+// level and alike whether a row is computed from its blocks or through a panel. Rows read no byte behind
+// them.
 #include <gtest/gtest.h>
 
+#if defined(__unix__)
+#include <sys/mman.h>
+#include <unistd.h>
+#endif
+
 #include <bit>
+#include <cstring>
 #include <memory>
 #include <random>
 
@@ -115,7 +122,8 @@ TEST_P(QuantRows, MatchDoubleAndEachOther) {
   const QuantTraits& traits = quant_traits(type);
   std::mt19937 random(2);
   std::normal_distribution<float> normal;
-  for (const int64_t blocks : {1, 2, 3, 7, 8, 9, 17}) {
+  // Loops take 4, 8 or 16 blocks at a time: each alone, with all remainders after it, and twice.
+  for (const int64_t blocks : {1, 2, 3, 7, 8, 9, 16, 17, 25, 32, 47}) {
     const int64_t k = blocks * traits.block_elements, rows = 19, m = 11;
     const std::vector<uint8_t> weights =
         reference::random_blocks(type, static_cast<size_t>(rows * blocks), random);
@@ -212,6 +220,52 @@ TEST_P(QuantRows, ExtremeLevelsDoNotOverflow) {
     }
   }
 }
+
+#if defined(__unix__)
+/// Bytes that end where memory ends.
+class AtEndOfMemory {
+ public:
+  explicit AtEndOfMemory(size_t bytes) : page_(static_cast<size_t>(::sysconf(_SC_PAGESIZE))) {
+    size_ = (bytes + page_ - 1) / page_ * page_;
+    memory_ = static_cast<std::byte*>(
+        ::mmap(nullptr, size_ + page_, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0));
+    EXPECT_NE(static_cast<void*>(memory_), MAP_FAILED);
+    EXPECT_EQ(::mprotect(memory_ + size_, page_, PROT_NONE), 0);
+    data_ = memory_ + size_ - bytes;
+  }
+  ~AtEndOfMemory() { ::munmap(memory_, size_ + page_); }
+  AtEndOfMemory(const AtEndOfMemory&) = delete;
+  AtEndOfMemory& operator=(const AtEndOfMemory&) = delete;
+  std::byte* data() const { return data_; }
+
+ private:
+  size_t page_, size_ = 0;
+  std::byte* memory_ = nullptr;
+  std::byte* data_ = nullptr;
+};
+
+TEST_P(QuantRows, ReadNothingBehindTheirBlocksAndActivations) {
+  const QuantType type = GetParam();
+  const auto id = static_cast<size_t>(type);
+  const QuantTraits& traits = quant_traits(type);
+  std::mt19937 random(3);
+  for (int64_t blocks = 1; blocks <= 34; ++blocks) {
+    const int64_t k = blocks * traits.block_elements;
+    const std::vector<uint8_t> weights = reference::random_blocks(type, static_cast<size_t>(blocks), random);
+    const Activations activations(type, 1, k, std::vector<float>(static_cast<size_t>(k), 0.5f));
+    const AtEndOfMemory row(weights.size()), y(activations.bytes.size());
+    std::memcpy(row.data(), weights.data(), weights.size());
+    std::memcpy(y.data(), activations.bytes.data(), activations.bytes.size());
+    float first = 0;
+    for (const Named& named : all_kernels()) {
+      float out;
+      named.kernels->rows[id](row.data(), 1, k, y.data(), &out);
+      if (named.name == "base") first = out;
+      EXPECT_EQ(std::bit_cast<uint32_t>(out), std::bit_cast<uint32_t>(first)) << named.name << " k " << k;
+    }
+  }
+}
+#endif
 
 INSTANTIATE_TEST_SUITE_P(All, QuantRows, testing::ValuesIn(reference::all_types()),
                          [](const auto& info) { return std::string(quant_name(info.param)); });

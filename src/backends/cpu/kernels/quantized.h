@@ -27,12 +27,41 @@ BW_KERNEL_TABLE(QuantizedKernels, quantized_kernels)
 
 /// An activation row quantized to bytes for integer products. As Q8_0 for the formats with blocks of 32 and
 /// as Q8_K for those of 256, but with float scales and in separate arrays: bytes (a multiple of 256 of them,
-/// zeros past the end), one scale per block, and the byte sums of each 32 (each 16 for blocks of 256).
+/// zeros past the end), one scale per block, and the byte sums of each 32 (each 16 for blocks of 256). Then
+/// the same bytes in the order of some loops: whole Sixteens of blocks of 32, or Fours of all blocks of 256.
 struct ActivationLayout {
   int64_t padded;    // bytes
   int64_t scale_at;  // offset of the scales, floats
   int64_t sum_at;    // offset of the sums, int16
+  int64_t group_at;  // offset of the Sixteens or Fours, a multiple of 64
+  int64_t groups;    // their number
   int64_t stride;    // of one row, a multiple of 64
+};
+
+/// Sixteen blocks of 32 once more, for weights of two nibbles in a byte, in the order in which vectors gather
+/// these: the nibbles of eight bytes of blocks 4 g to 4 g + 3 and of the same blocks of the upper eight.
+struct Sixteen {
+  static constexpr int kBlocks = 16;
+  /// The block whose sum comes out in a lane.
+  BW_MEMBER_FN static constexpr int block(int lane) {
+    return lane / 8 * 8 + lane % 4 / 2 * 4 + lane % 8 / 4 * 2 + lane % 2;
+  }
+  /// Row 4 g + 2 i + h has elements 16 h + 8 i and on, which half h of bytes 8 i and on belongs to.
+  int8_t rows[8][64];
+  float scales[kBlocks];
+  /// -8 times the sums of the blocks: what the offset of Q4_0 adds.
+  int32_t offsets[kBlocks];
+};
+
+/// Four blocks of 256 once more, for weights whose byte 32 i + l holds elements 64 i + l and 64 i + 32 + l.
+struct Four {
+  static constexpr int kBlocks = 4;
+  /// Part p of row 2 h + u has elements 16 h to 16 h + 15 of group group(p) + u; groups have 32 elements.
+  BW_MEMBER_FN static constexpr int group(int part) { return part * 2; }
+  int8_t rows[kBlocks][4][64];
+  /// sums[i][b]: of groups 2 i and 2 i + 1 of block b; sums_of_16[i / 4][i % 4][b]: of 16 elements each.
+  int16_t sums[4][kBlocks][2];
+  int16_t sums_of_16[2][4][kBlocks][2];
 };
 
 BW_FN ActivationLayout activation_layout(bool blocks_of_256, int64_t k) {
@@ -40,7 +69,11 @@ BW_FN ActivationLayout activation_layout(bool blocks_of_256, int64_t k) {
   const int64_t padded = (k + unit - 1) / unit * unit;
   const int64_t sum_at = padded + padded / (blocks_of_256 ? 256 : 32) * 4;
   const int64_t end = sum_at + padded / (blocks_of_256 ? 16 : 32) * 2;
-  return {padded, padded, sum_at, (end + 63) / 64 * 64};
+  const int64_t group_at = (end + 63) / 64 * 64;
+  const int64_t groups = blocks_of_256 ? padded / 1024 : k / 512;
+  const int64_t stride =
+      group_at + groups * (blocks_of_256 ? int64_t{sizeof(Four)} : int64_t{sizeof(Sixteen)});
+  return {padded, padded, sum_at, group_at, groups, stride};
 }
 
 /// Weights times activations. The order of float additions, which every function of every level keeps:

@@ -21,17 +21,37 @@ struct Activation {
   const int8_t* q;
   const float* scales;
   const int16_t* sums;
+  const std::byte* groups;
+  BW_MEMBER_FN const Sixteen& sixteen(int64_t i) const { return reinterpret_cast<const Sixteen*>(groups)[i]; }
+  BW_MEMBER_FN const Four& four(int64_t i) const { return reinterpret_cast<const Four*>(groups)[i]; }
 };
 
 BW_FN Activation view(const std::byte* row, const ActivationLayout& layout) {
   return {reinterpret_cast<const int8_t*>(row), reinterpret_cast<const float*>(row + layout.scale_at),
-          reinterpret_cast<const int16_t*>(row + layout.sum_at)};
+          reinterpret_cast<const int16_t*>(row + layout.sum_at), row + layout.group_at};
 }
 
 // As the Q8_0 quantizer, but the scale stays a float, so that no finite activation is too large or too small
 // for it (below 2^-119 it would not be a normal number, and the block becomes zeros).
 // Scales of so many blocks of 32 are made together: a division of one waits for nothing of another.
 constexpr int kPrepared = 16;
+
+/// Makes the Sixteens of a row from what stands before them.
+void arrange_sixteens(const ActivationLayout& layout, std::byte* row) {
+  const Activation y = view(row, layout);
+  auto* to = reinterpret_cast<Sixteen*>(row + layout.group_at);
+  for (int64_t first = 0; first < layout.groups * Sixteen::kBlocks; first += Sixteen::kBlocks, ++to) {
+    for (int r = 0; r < 8; ++r)
+      for (int i = 0; i < 8; ++i) {
+        const int64_t block = first + r / 4 * 4 + i / 4 * 8 + i % 4;
+        __builtin_memcpy(to->rows[r] + i * 8, y.q + block * 32 + r % 2 * 16 + r / 2 % 2 * 8, 8);
+      }
+    for (int lane = 0; lane < Sixteen::kBlocks; ++lane) {
+      to->scales[lane] = y.scales[first + Sixteen::block(lane)];
+      to->offsets[lane] = -8 * y.sums[first + Sixteen::block(lane)];
+    }
+  }
+}
 
 void prepare_32(const float* x, int64_t k, std::byte* row) {
   const ActivationLayout layout = activation_layout(false, k);
@@ -69,6 +89,24 @@ void prepare_32(const float* x, int64_t k, std::byte* row) {
       sums[block] = static_cast<int16_t>(sum);
     }
   }
+  arrange_sixteens(layout, row);
+}
+
+/// Makes the Fours of a row from what stands before them.
+void arrange_fours(const ActivationLayout& layout, std::byte* row) {
+  const Activation y = view(row, layout);
+  auto* to = reinterpret_cast<Four*>(row + layout.group_at);
+  for (int64_t first = 0; first < layout.groups * Four::kBlocks; first += Four::kBlocks, ++to)
+    for (int b = 0; b < Four::kBlocks; ++b) {
+      const int8_t* q = y.q + (first + b) * 256;
+      const int16_t* sums = y.sums + (first + b) * 16;
+      for (int r = 0; r < 4; ++r)
+        for (int part = 0; part < 4; ++part)
+          __builtin_memcpy(to->rows[b][r] + part * 16, q + (Four::group(part) + r % 2) * 32 + r / 2 * 16, 16);
+      for (int g = 0; g < 8; ++g)
+        to->sums[g / 2][b][g % 2] = static_cast<int16_t>(sums[2 * g] + sums[2 * g + 1]);
+      for (int g = 0; g < 16; ++g) to->sums_of_16[g / 8][g % 8 / 2][b][g % 2] = sums[g];
+    }
 }
 
 void prepare_256(const float* x, int64_t k, std::byte* row) {
@@ -80,6 +118,7 @@ void prepare_256(const float* x, int64_t k, std::byte* row) {
     __builtin_memcpy(row + layout.scale_at + b * 4, &block.d, sizeof(block.d));
     __builtin_memcpy(row + layout.sum_at + b * 32, block.bsums, sizeof(block.bsums));
   }
+  arrange_fours(layout, row);
 }
 
 [[maybe_unused]] BW_FN int dot_bytes(const int8_t* a, const int8_t* b, int count) {
@@ -159,6 +198,7 @@ namespace vnni {
 // clang-format off: each file uses what the one before it defines
 #include "backends/cpu/kernels/quantized_simd.inc"
 #include "backends/cpu/kernels/quantized_formats.inc"
+#include "backends/cpu/kernels/quantized_rows_vnni.inc"
 #include "backends/cpu/kernels/quantized_rows.inc"
 #include "backends/cpu/kernels/quantized_panel.inc"
 // clang-format on
