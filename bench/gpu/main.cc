@@ -153,11 +153,11 @@ int main(int argc, char** argv) {
     if (compare_blas) return beeswax::bench::run_comparison(device, "matmul ", filter, json);
     if (compare_dnn) return beeswax::bench::run_comparison(device, "conv ", filter, json);
     const beeswax::Device parsed = beeswax::Device::parse(device);
-    if (differences) return beeswax::bench::run_differences(parsed, filter, json);
-    if (parsed.is_cpu() && (host_cost || modules))
+    if (parsed.is_cpu() && (host_cost || modules || differences))
       beeswax::fail(beeswax::ErrorKind::Unsupported, "bench", "the CPU launches no kernels; give a GPU");
     if (host_cost) return beeswax::bench::run_host_cost(parsed, json);
     if (modules) return beeswax::bench::run_modules(parsed, json);
+    if (differences) return beeswax::bench::run_differences(parsed, filter, json);
     return beeswax::bench::run(device, filter, json);
   } catch (const beeswax::Error& error) {
     std::fprintf(stderr, "bw_gpu_bench: %s\n", error.what());

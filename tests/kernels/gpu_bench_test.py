@@ -63,8 +63,9 @@ class GpuBench(unittest.TestCase):
                 self.assertEqual(row["unequal"], 0, row)
 
     def test_mistakes(self):
-        done = subprocess.run([PROGRAM, "--device", "cpu", "--modules"], capture_output=True, text=True, check=False)
-        self.assertEqual(done.returncode, 3, done.stderr)
+        for flag in ("--modules", "--differences"):
+            done = subprocess.run([PROGRAM, "--device", "cpu", flag], capture_output=True, text=True, check=False)
+            self.assertEqual(done.returncode, 3, done.stderr)
 
 
 if __name__ == "__main__":
