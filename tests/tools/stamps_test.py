@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """The chips that run another chip's code (BW_AMD_STAMPS_* of cmake/kernels.cmake): the compiler makes the same code for
-them, or LLVM's guide to the AMDGPU backend lists both under one generic target, whose code runs on every chip of it.
+them, or LLVM's guide to the AMDGPU backend lists both under one generic target, whose code runs on every chip of it. The
+objects that the build stamps for them are those that the assembler makes.
 """
 import concurrent.futures
 import os
@@ -8,6 +9,7 @@ import re
 import shutil
 import subprocess
 import sys
+import tempfile
 import unittest
 
 ROOT = os.path.normpath(os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", ".."))
@@ -42,6 +44,17 @@ def code_for(chip, source):
     return [line.replace(chip, "CHIP") for line in text.splitlines() if "__hip_cuid" not in line]
 
 
+def assembled(text, base, chip):
+    """The object of assembly text that was written for `base`, with the name of `chip` in place of its."""
+    with tempfile.TemporaryDirectory() as folder:
+        source, made = os.path.join(folder, "module.s"), os.path.join(folder, "module.co")
+        with open(source, "w", encoding="utf-8") as file:
+            file.write(text.replace(f"amdgcn-amd-amdhsa--{base}", f"amdgcn-amd-amdhsa--{chip}"))
+        kernels.run([CLANG, "-x", "assembler", "--target=amdgcn-amd-amdhsa", f"-mcpu={chip}", "-nogpulib", source, "-o", made])
+        with open(made, "rb") as file:
+            return file.read()
+
+
 class Stamps(unittest.TestCase):
     def test_there_are_some(self):
         self.assertIn("gfx1032", stamps()["gfx1030"])
@@ -64,6 +77,31 @@ class Stamps(unittest.TestCase):
         with concurrent.futures.ThreadPoolExecutor(os.cpu_count()) as pool:
             for (base, source, _), others in zip(tasks, pool.map(self.differing, tasks)):
                 self.assertEqual(others, [], f"{os.path.basename(source)}: not the code of {base}")
+
+    @unittest.skipUnless(CLANG, "no clang++ that compiles kernels is installed")
+    def test_stamped_objects_are_those_of_the_assembler(self):
+        tasks = [(base, os.path.join(ROOT, "src", "kernels", source), chips) for base, chips in stamps().items()
+                 for source in SOURCES if has(base, source)]
+        with concurrent.futures.ThreadPoolExecutor(os.cpu_count()) as pool:
+            for (base, source, _), others in zip(tasks, pool.map(self.other_bytes, tasks)):
+                self.assertEqual(others, [], f"{os.path.basename(source)}: not what is stamped on {base}")
+
+    @staticmethod
+    def other_bytes(task):
+        base, source, chips = task
+        text, _ = kernels.run([CLANG, *kernels.clang_flags(base), f"-I{ROOT}/src", f"-I{ROOT}/include", "-S", source, "-o", "-"])
+        others, data = [], assembled(text, base, base)
+        for chip in chips:
+            stamped = bytearray(data)
+            for at, byte in kernels.stamp(data, base, chip):
+                stamped[at] = byte
+            if stamped != assembled(text, base, chip):
+                others.append(chip)
+        return others
+
+    def test_a_name_that_does_not_fit(self):
+        with self.assertRaisesRegex(SystemExit, "gfx90c: its name does not fit in gfx1030's objects"):
+            kernels.stamp(b"amdgcn-amd-amdhsa--gfx1030", "gfx1030", "gfx90c")
 
     @staticmethod
     def differing(task):
