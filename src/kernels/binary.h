@@ -27,6 +27,12 @@ enum class Guard { None, NonZero };
   };
 #include "tables/binary.def"
 
+/// Functions that go by single elements where operands are strided, as in_packs of
+/// src/backends/gpu/elementwise.cc tells: long ones, and those of one-byte floats, whose conversions are.
+template <class Row, class S>
+constexpr bool kBySingles =
+    __is_same(Row, PowRow) || (Row::kGuard == Guard::NonZero && m::Integer<S>) || kLongToConvert<S>;
+
 /// Y is S, or uint8_t for comparisons.
 template <class Y, class S, class Row>
 BW_DEVICE auto binary_value(const BinaryArgs& args) {
@@ -59,8 +65,8 @@ BW_DEVICE void binary_strided(const BinaryStridedArgs& args) {
   const auto value = binary_value<Y, S, Row>(dense);
   const MemoryOrValue<S> a{static_cast<const S*>(dense.a), from_bytes<S>(dense.a_value)};
   const MemoryOrValue<S> b{static_cast<const S*>(dense.b), from_bytes<S>(dense.b_value)};
-  // Broadcast rows and columns are common in sums and products; powers go by elements.
-  if constexpr (!__is_same(Row, PowRow)) {
+  // Broadcast rows and columns are common in sums and products.
+  if constexpr (!kBySingles<Row, S>) {
     if (args.walk.packed != 0)
       return map_packs<packed_elements(sizeof(S))>(y, dense.count, args.walk, value, a, b);
   }

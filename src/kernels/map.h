@@ -57,6 +57,9 @@ struct MemoryOrValue {
 /// How long the function of a dense kernel is. Of the long ones, one pack at a time is work enough; Fills:
 /// more would not fit the registers.
 enum class Length { Short, Long, Fills };
+/// Elements whose conversions make any function long.
+template <class S>
+constexpr bool kLongToConvert = __is_same(S, f8e4m3);
 
 /// y[i] = f(i, x[i]...) for i < count.
 template <Length length = Length::Short, class Y, class F, class... X>
@@ -82,7 +85,8 @@ BW_DEVICE void map_dense(Y* y, uint32_t count, F f, X... x) {
       }
       i += kStep;
     };
-    if constexpr (length != Length::Short) {
+    if constexpr (length != Length::Short || kLongToConvert<Y> ||
+                  (kLongToConvert<typename X::Element> || ...)) {
 #pragma unroll 1
       for (int u = 0; u < kUnroll; ++u) one();
     } else {

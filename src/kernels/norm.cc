@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // norm_<dtype>: RMS and layer norms of rows in registers, norm_short_<dtype> and norm_wide_<dtype> of shorter
-// and longer ones; norm_apply_<dtype> for rows beyond.
+// and longer ones; norm_apply_<dtype> for rows beyond, and for all of f8e4m3 (has_rows).
 #include "kernels/rows.h"
 
 namespace beeswax::gpu {
@@ -38,7 +38,7 @@ BW_DEVICE void norm_rows(const RowsArgs& args, typename Rows::A (&partials)[2][R
   const bool layer = (args.flags & kRowsSecond) != 0;
   typename Rows::Own b;
   // The usual norm on its own; more threads have no registers for it.
-  if (Rows::kBlock <= kRowThreads && !layer && args.bias == nullptr) {
+  if (!Rows::kWide && !layer && args.bias == nullptr) {
     const A squares = rows.template join<Add, true>(
         partials[1], [](A x, uint32_t) __attribute__((always_inline)) { return x * x; });
     norm_store<S>(
@@ -75,25 +75,26 @@ BW_DEVICE void norm_apply(const RowsApplyArgs& args) {
 
 template <class Rows>
 constexpr int norm_blocks() {
-  return Rows::kBlock > kRowThreads ? 1 : blocks_side_by_side(sizeof(typename Rows::Element));
+  return Rows::kWide ? 1 : blocks_side_by_side(sizeof(typename Rows::Element));
 }
 #define BW_NORM_IN(infix, Rows, name)                                                           \
   BW_KERNEL_SIDE_BY_SIDE(Rows::kBlock, norm_blocks<Rows>()) norm_##infix##name(RowsArgs args) { \
     BW_SHARED static Rows::A partials[2][Rows::kGroups];                                        \
     norm_rows<Rows>(args, partials);                                                            \
   }
+#define BW_NORM_APPLY(S, name) \
+  BW_KERNEL(kMapThreads) norm_apply_##name(RowsApplyArgs args) { norm_apply<S>(args); }
 #define BW_NORM(S, name)                \
   BW_NORM_IN(, UsualRow<S>, name)       \
   BW_NORM_IN(short_, ShortRow<S>, name) \
-  BW_KERNEL(kMapThreads) norm_apply_##name(RowsApplyArgs args) { norm_apply<S>(args); }
+  BW_NORM_APPLY(S, name)
 BW_NORM(float, f32)
 BW_NORM(double, f64)
 BW_NORM(f16, f16)
 BW_NORM(bf16, bf16)
-BW_NORM(f8e4m3, f8e4m3)
+BW_NORM_APPLY(f8e4m3, f8e4m3)
 BW_NORM_IN(wide_, WideRow<float>, f32)
 BW_NORM_IN(wide_, WideRow<f16>, f16)
 BW_NORM_IN(wide_, WideRow<bf16>, bf16)
-BW_NORM_IN(wide_, WideRow<f8e4m3>, f8e4m3)
 
 }  // namespace beeswax::gpu

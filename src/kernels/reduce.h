@@ -236,7 +236,8 @@ BW_DEVICE void reduce_leaf(const S* x, const ReduceColumnsArgs& args, uint32_t f
     for (uint32_t k = 0; k < own; ++k) in.v[k] = from[k < some ? k * step : 0];
     return bit_cast<Own>(in);
   };
-  if (kRushes) {
+  // Integers that are not in packs, or not even, are rare.
+  if (kRushes && !m::Integer<S>) {
     constexpr uint32_t kAtOnce = kParts / 2;  // more would not fit the registers
 #pragma unroll 1
     for (; i + (kParts - 1) * kParts < count; i += kLanes) {

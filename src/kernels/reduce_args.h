@@ -116,6 +116,14 @@ constexpr uint32_t most_in_row(int threads, int element_bytes) {
   return static_cast<uint32_t>(threads) / (kLanes / row_lanes(element_bytes)) * kChunk;
 }
 
+/// Rows of one-byte elements are not kept: they are rare, and long to convert. Those of eight bytes are where
+/// packs fit them, and have no wide blocks.
+constexpr bool has_rows(int element_bytes, bool wide) {
+  return wide ? element_bytes == 2 || element_bytes == 4 : element_bytes > 1;
+}
+constexpr bool rows_in_packs_only(int element_bytes, int threads) {
+  return threads > kRowThreads || element_bytes == 8;
+}
 inline constexpr uint32_t kRowsPacks = 1;   // rows begin, and end, where packs do
 inline constexpr uint32_t kRowsSecond = 2;  // the logarithm of the softmax; the layer norm
 /// Rows of n elements, each of which 2^groups_log2 groups of 2^width_log2 threads make.

@@ -22,9 +22,10 @@ struct RegisterRow {
   static constexpr uint32_t kPackedStripes = stripes * halves;
   static constexpr uint32_t kThreads = kLanes / halves / kOwn;
   static constexpr uint32_t kGroups = static_cast<uint32_t>(threads) / kThreads;
-  static constexpr bool kPacksOnly = threads > kRowThreads;
+  static constexpr bool kWide = threads > kRowThreads;
+  static constexpr bool kPacksOnly = rows_in_packs_only(sizeof(S), threads);
   /// Where registers are scarce, stripes take turns: compilers would start them all at once.
-  static constexpr bool kTakesTurns = kPacksOnly || sizeof(A) == 8;
+  static constexpr bool kTakesTurns = kWide || sizeof(A) == 8;
   using Own = Packed<S, static_cast<int>(kOwn)>;
   Own v[kPackedStripes];  // as they came: narrow elements are widened where they are used
   const RowsArgs& args;
@@ -138,8 +139,8 @@ struct RegisterRow {
   /// What threads have found, joined.
   template <class Joint>
   BW_DEVICE_MEMBER A join_lanes(A (&lanes)[kOwn], A* partials) const {
-    const A all = join_packed<Joint, kLanes / halves>(
-        lanes, kPacksOnly ? kThreads : width);  // long rows have whole chunks
+    const A all =
+        join_packed<Joint, kLanes / halves>(lanes, kWide ? kThreads : width);  // long rows have whole chunks
     if (chunks == 1) return all;
     if (t == 0) partials[(slot << args.groups_log2) + member] = all;
     barrier();

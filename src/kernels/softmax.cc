@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // softmax_<dtype> and its logarithm: rows in registers, softmax_short_<dtype> and softmax_wide_<dtype> for
-// shorter and longer ones;
-// softmax_sum_<dtype> and softmax_apply_<dtype> for rows beyond.
+// shorter and longer ones; softmax_sum_<dtype> and softmax_apply_<dtype> for rows beyond, and for all of
+// f8e4m3 (has_rows).
 #include "kernels/reduce.h"
 #include "kernels/rows.h"
 
@@ -32,20 +32,20 @@ BW_DEVICE void softmax_rows(const RowsArgs& args, typename Rows::A (&partials)[2
   const bool log = (args.flags & kRowsSecond) != 0;
   const A top = rows.largest(partials[0]);
   // Terms of long rows are made twice: keeping them takes registers, of which there are just enough for 1024
-  // threads.
+  // threads. Those of short ones take the place of the elements.
   constexpr bool kKeeps = Rows::kOneChunk;
-  A terms[kKeeps ? Rows::kPackedStripes * Rows::kOwn : 1];
+  A kept[kKeeps ? Rows::kPackedStripes * Rows::kOwn : 1];
   const A sum =
       rows.template join<Add, false>(partials[1], [&](A x, uint32_t i) __attribute__((always_inline)) {
         const A term = softmax_term<S>(x - top);
-        if (kKeeps) terms[i] = term;
+        if (kKeeps) kept[i] = log ? x - top : term;
         return term;
       });
   const A scale = softmax_scale(sum, args.flags);
   rows.store([](uint32_t) __attribute__((always_inline)) {},
              [&](A x, uint32_t i) __attribute__((always_inline)) {
-               if (log) return (x - top) - scale;
-               return (kKeeps ? terms[i] : softmax_term<S>(x - top)) * scale;
+               if (kKeeps) return log ? kept[i] - scale : kept[i] * scale;
+               return log ? (x - top) - scale : softmax_term<S>(x - top) * scale;
              });
 }
 
@@ -73,28 +73,36 @@ BW_DEVICE void softmax_apply(const RowsApplyArgs& args) {
   });
 }
 
-#define BW_SOFTMAX_IN(infix, blocks, Rows, name)                                      \
-  BW_KERNEL_SIDE_BY_SIDE(Rows::kBlock, blocks) softmax_##infix##name(RowsArgs args) { \
-    BW_SHARED static Rows::A partials[2][Rows::kGroups];                              \
-    softmax_rows<Rows>(args, partials);                                               \
+/// Blocks that a multiprocessor has the registers for.
+template <class Rows>
+constexpr int softmax_blocks() {
+  constexpr auto size = static_cast<int>(sizeof(typename Rows::Element));
+  if (Rows::kWide) return __is_same(typename Rows::Element, f16) ? 2 : 1;
+  if (size > 4) return 1;
+  return Rows::kOneChunk && size == 4 ? 5 : 4;
+}
+#define BW_SOFTMAX_IN(infix, Rows, name)                                                              \
+  BW_KERNEL_SIDE_BY_SIDE(Rows::kBlock, softmax_blocks<Rows>()) softmax_##infix##name(RowsArgs args) { \
+    BW_SHARED static Rows::A partials[2][Rows::kGroups];                                              \
+    softmax_rows<Rows>(args, partials);                                                               \
   }
-#define BW_SOFTMAX(S, name)                                           \
-  BW_SOFTMAX_IN(, 1, UsualRow<S>, name)                               \
-  BW_SOFTMAX_IN(short_, 1, ShortRow<S>, name)                         \
+#define BW_SOFTMAX_APPLY(S, name)                                     \
   BW_KERNEL(kReduceThreads) softmax_sum_##name(ReduceRowsArgs args) { \
     BW_SHARED static Compute<S> partials[kChunk];                     \
     reduce_rows<TermsReduce<S>, S>(args, partials);                   \
   }                                                                   \
   BW_KERNEL(kMapThreads) softmax_apply_##name(RowsApplyArgs args) { softmax_apply<S>(args); }
+#define BW_SOFTMAX(S, name)                \
+  BW_SOFTMAX_IN(, UsualRow<S>, name)       \
+  BW_SOFTMAX_IN(short_, ShortRow<S>, name) \
+  BW_SOFTMAX_APPLY(S, name)
 BW_SOFTMAX(float, f32)
 BW_SOFTMAX(double, f64)
 BW_SOFTMAX(f16, f16)
 BW_SOFTMAX(bf16, bf16)
-BW_SOFTMAX(f8e4m3, f8e4m3)
-// Two blocks of the others would not have the registers.
-BW_SOFTMAX_IN(wide_, 1, WideRow<float>, f32)
-BW_SOFTMAX_IN(wide_, 2, WideRow<f16>, f16)
-BW_SOFTMAX_IN(wide_, 1, WideRow<bf16>, bf16)
-BW_SOFTMAX_IN(wide_, 1, WideRow<f8e4m3>, f8e4m3)
+BW_SOFTMAX_APPLY(f8e4m3, f8e4m3)
+BW_SOFTMAX_IN(wide_, WideRow<float>, f32)
+BW_SOFTMAX_IN(wide_, WideRow<f16>, f16)
+BW_SOFTMAX_IN(wide_, WideRow<bf16>, bf16)
 
 }  // namespace beeswax::gpu

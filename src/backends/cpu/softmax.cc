@@ -14,7 +14,7 @@ namespace {
 
 // Elements in one task, or one row: the more, where that leaves several tasks to each thread.
 constexpr int64_t kLeastRowTask = 1 << 14;
-constexpr int64_t kRowTask = 1 << 17;
+constexpr int64_t kRowTask = 1 << 20;
 // Rows whose results fill fewer bytes than this, and no whole lines, are left to the caches, which join them.
 constexpr int64_t kLeastPast = 1024;
 

@@ -157,6 +157,15 @@ void GpuBackend::unary(UnaryOp op, const Operand& x, double param, const Target&
                   kHasHalf[static_cast<size_t>(op)] && dtype_is_float(x.dtype) && bytes_of(x.dtype) < 4);
 }
 
+namespace {
+
+// Whether strided operands may go by packs: kBySingles of kernels/binary.h.
+bool in_packs(BinaryOp op, DType dtype) {
+  return op != BinaryOp::Pow && !(op == BinaryOp::Div && !dtype_is_float(dtype)) && dtype != DType::F8E4M3;
+}
+
+}  // namespace
+
 void GpuBackend::binary(BinaryOp op, const Argument& a, const Argument& b, const Target& out) {
   const DType dtype = out.dtype;
   const size_t entry = (static_cast<size_t>(op) * kDTypes + index_of(dtype)) * 2;
@@ -177,7 +186,7 @@ void GpuBackend::binary(BinaryOp op, const Argument& a, const Argument& b, const
     dense.report = reporter(gpu_, binary_kernels.get(gpu_, entry));
     arguments.walk.packed = 0;
     const bool aligned = is_aligned(dense.a) && is_aligned(dense.b) && is_aligned(dense.y);
-    if (op != BinaryOp::Pow && !(part.dense(0) && part.dense(1)) &&
+    if (in_packs(op, dtype) && !(part.dense(0) && part.dense(1)) &&
         pack_walk(part, pack, aligned, &arguments.walk)) {
       dense.count = static_cast<uint32_t>(part.count / pack);
       const int64_t in_block = int64_t{kMapThreads} * kPackedPacks;

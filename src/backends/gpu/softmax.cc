@@ -11,8 +11,10 @@ enum : size_t { kRows, kShortRows, kWideRows, kApply, kSum, kSteps };
 KernelTable::Name named(const char* operation, size_t index) {
   constexpr std::string_view kNames[] = {"_", "_short_", "_wide_", "_apply_", "_sum_"};
   const auto dtype = static_cast<DType>(index / kSteps);
-  if (!dtype_is_float(dtype) || (index % kSteps == kWideRows && dtype == DType::F64)) return {"", ""};
-  return {join_text(operation, kNames[index % kSteps], dtype_name(dtype)), operation};
+  const size_t step = index % kSteps;
+  if (!dtype_is_float(dtype) || (step <= kWideRows && !has_rows(bytes_of(dtype), step == kWideRows)))
+    return {"", ""};
+  return {join_text(operation, kNames[step], dtype_name(dtype)), operation};
 }
 KernelTable softmax_kernels(kDTypes* kSteps,
                             [](size_t i) -> KernelTable::Name { return named("softmax", i); });
@@ -65,10 +67,9 @@ bool launch_rows(Gpu& gpu, KernelTable& table, const RowsView& view, DType dtype
                      in_packs(args.bias, dtype);
   const int wide_threads = wide_row_threads(bytes_of(dtype));
   const bool wide = view.n > most_in_row(kRowThreads, bytes_of(dtype));
-  const bool is_double = dtype == DType::F64;
-  if ((wide || is_double) && !packs) return false;
-  if (wide && (is_double || view.n > most_in_row(wide_threads, bytes_of(dtype)))) return false;
+  if (!has_rows(bytes_of(dtype), wide) || view.n > most_in_row(wide_threads, bytes_of(dtype))) return false;
   const int threads = wide ? wide_threads : kRowThreads;
+  if (!packs && rows_in_packs_only(bytes_of(dtype), threads)) return false;
   args.n = static_cast<uint32_t>(view.n);
   const bool is_short = view.n <= int64_t{kShortStripes * kLanes};
   const uint32_t lanes = kLanes / (is_short ? short_row_halves(bytes_of(dtype)) : 1);
