@@ -29,8 +29,10 @@ COMMON = ["-std=c++20", "-ffp-contract=off", "-Wall", "-Wextra", "-Werror", "-Wn
           "-Wno-bitwise-conditional-parentheses", "-Wno-bitwise-instead-of-logical"]
 # An eighth less time than -O3 takes, for the same instructions: LLVM's back end looks twice more for equal values at -O3,
 # and its search for equal loads peels loops of kernels that load nothing twice.
-# Its search for words to make vectors of, another twentieth, finds none.
-AMD_OPTIMIZATION = ["-O2", "-fno-slp-vectorize", "-mllvm", "-enable-gvn-memdep=0"]
+AMD_OPTIMIZATION = ["-O2", "-mllvm", "-enable-gvn-memdep=0"]
+# Another twentieth: a search for neighbours to make vectors of, which finds none where no instruction works on two floats
+# (gfx90a, gfx942 and gfx1250 have v_pk_fma_f32; tests/tools/packed_math_test.py).
+WITHOUT_PACKED_FLOATS = ("gfx10", "gfx11", "gfx120")
 # EF_AMDGPU_MACH of LLVM's guide to the AMDGPU backend, byte 48 of an ELF file, of the chips that run another one's code.
 MACHINE = {"gfx902": 0x2d, "gfx90c": 0x32, "gfx1031": 0x37, "gfx1032": 0x38, "gfx1033": 0x39, "gfx1034": 0x3e, "gfx1035": 0x3d,
            "gfx1036": 0x45, "gfx1101": 0x46, "gfx1103": 0x44, "gfx1150": 0x43, "gfx1152": 0x55, "gfx1201": 0x4e}
@@ -39,8 +41,9 @@ PTX_VERSION = {"80": "ptx78", "90a": "ptx80"}
 
 def clang_flags(target):
     if target.startswith("gfx"):
+        vectors = ["-fno-slp-vectorize"] if target.startswith(WITHOUT_PACKED_FLOATS) else []
         return ["-x", "hip", "--cuda-device-only", f"--offload-arch={target}", "-nogpuinc", "-nogpulib",
-                "--no-gpu-bundle-output", "-mcode-object-version=5", *AMD_OPTIMIZATION, *COMMON]
+                "--no-gpu-bundle-output", "-mcode-object-version=5", *AMD_OPTIMIZATION, *vectors, *COMMON]
     chip = target.removeprefix("ptx_")
     return ["-x", "cuda", "--cuda-device-only", f"--cuda-gpu-arch=sm_{chip}", "-nocudainc", "-nocudalib",
             f"--cuda-feature=+{PTX_VERSION[chip]}", "-O3", *COMMON]
