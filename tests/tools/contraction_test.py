@@ -6,17 +6,11 @@ drivers leave them alone. And the test would see it: with contraction on, every 
 import concurrent.futures
 import os
 import re
-import shutil
-import subprocess
-import sys
 import tempfile
 import unittest
 
-ROOT = os.path.normpath(os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", ".."))
-sys.path.insert(0, os.path.join(ROOT, "tools", "kernels"))
-import compile as kernels  # pylint: disable=wrong-import-position
+from kernel_compiler import CLANG, ROOT, kernels
 
-CLANG = next((found for name in ("clang++-22", "clang++-21", "clang++-20", "clang++-19") if (found := shutil.which(name))), None)
 TYPES = {"f64": "double", "f32": "float", "f16": "_Float16"}
 EXPRESSIONS = {"plus": "a[i] * b[i] + c[i]", "minus": "a[i] * b[i] - c[i]", "from": "c[i] - a[i] * b[i]"}
 # Two halves to an instruction, sums of several products, halves whose product is added in f32.

@@ -4,16 +4,11 @@ src/backends/gpu/matrix_units.cc, for builds in BW_ONLY_* of cmake/kernels.cmake
 import concurrent.futures
 import os
 import re
-import shutil
 import subprocess
-import sys
 import unittest
 
-ROOT = os.path.normpath(os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", ".."))
-sys.path.insert(0, os.path.join(ROOT, "tools", "kernels"))
-import compile as kernels  # pylint: disable=wrong-import-position
+from kernel_compiler import CLANG, ROOT, kernels
 
-CLANG = next((found for name in ("clang++-22", "clang++-21", "clang++-20", "clang++-19") if (found := shutil.which(name))), None)
 # Unit: the modules that need it, and what src/kernels/mma multiplies on it.
 UNITS = {"kHalfUnit": (("gemm_mma", "conv_mma", "gemm_mma_bytes"), ("f16", "bf16")),
          "kByteUnit": (("gemm_mma_bytes",), ("uint8_t",)),

@@ -5,23 +5,16 @@ search that makes them is left out (tools/kernels/compile.py) only where it make
 import concurrent.futures
 import os
 import re
-import shutil
-import sys
 import unittest
 
-ROOT = os.path.normpath(os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", ".."))
-sys.path.insert(0, os.path.join(ROOT, "tools", "kernels"))
-import compile as kernels  # pylint: disable=wrong-import-position
+from kernel_compiler import CLANG, assembly, kernels
 
-CLANG = next((found for name in ("clang++-22", "clang++-21", "clang++-20", "clang++-19") if (found := shutil.which(name))), None)
 PACKED = re.compile(r"\bv_pk_\w+_f32\b")
 
 
 def packed(target, *more):
     """Instructions on two f32 in the matrix products for a target."""
-    text, _ = kernels.run([CLANG, *kernels.clang_flags(target), *more, f"-I{ROOT}/src", f"-I{ROOT}/include", "-S",
-                           os.path.join(ROOT, "src", "kernels", "gemm.cc"), "-o", "-"])
-    return len(PACKED.findall(text))
+    return len(PACKED.findall(assembly(target, "gemm.cc", *more)))
 
 
 @unittest.skipUnless(CLANG, "no clang++ that compiles kernels is installed")

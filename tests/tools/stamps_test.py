@@ -6,17 +6,11 @@ objects that the build stamps for them are those that the assembler makes.
 import concurrent.futures
 import os
 import re
-import shutil
-import subprocess
-import sys
 import tempfile
 import unittest
 
-ROOT = os.path.normpath(os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", ".."))
-sys.path.insert(0, os.path.join(ROOT, "tools", "kernels"))
-import compile as kernels  # pylint: disable=wrong-import-position
+from kernel_compiler import CLANG, ROOT, assembly, kernels
 
-CLANG = next((found for name in ("clang++-22", "clang++-21", "clang++-20", "clang++-19") if (found := shutil.which(name))), None)
 SOURCES = ("fill.cc", "gemm_mma.cc")  # one plain, one with what families do differently, where they have it
 # "Generic processor" tables of the guide, code object version 6.
 GENERIC = [{"gfx900", "gfx902", "gfx904", "gfx906", "gfx909", "gfx90c"},
@@ -40,8 +34,7 @@ def has(base, source):
 
 def code_for(chip, source):
     """The assembly text without the chip's name and without the hash that clang makes of the command."""
-    text, _ = kernels.run([CLANG, *kernels.clang_flags(chip), f"-I{ROOT}/src", f"-I{ROOT}/include", "-S", source, "-o", "-"])
-    return [line.replace(chip, "CHIP") for line in text.splitlines() if "__hip_cuid" not in line]
+    return [line.replace(chip, "CHIP") for line in assembly(chip, source).splitlines() if "__hip_cuid" not in line]
 
 
 def assembled(text, base, chip):
@@ -72,24 +65,24 @@ class Stamps(unittest.TestCase):
     @unittest.skipUnless(CLANG, "no clang++ that compiles kernels is installed")
     def test_the_compiler_makes_the_same_code(self):
         # Chips of gfx11 differ in what needs a workaround; gfx1102 needs them all, as the generic target does.
-        tasks = [(base, os.path.join(ROOT, "src", "kernels", source), chips) for base, chips in stamps().items()
+        tasks = [(base, source, chips) for base, chips in stamps().items()
                  if base != "gfx1102" for source in SOURCES if has(base, source)]
         with concurrent.futures.ThreadPoolExecutor(os.cpu_count()) as pool:
             for (base, source, _), others in zip(tasks, pool.map(self.differing, tasks)):
-                self.assertEqual(others, [], f"{os.path.basename(source)}: not the code of {base}")
+                self.assertEqual(others, [], f"{source}: not the code of {base}")
 
     @unittest.skipUnless(CLANG, "no clang++ that compiles kernels is installed")
     def test_stamped_objects_are_those_of_the_assembler(self):
-        tasks = [(base, os.path.join(ROOT, "src", "kernels", source), chips) for base, chips in stamps().items()
+        tasks = [(base, source, chips) for base, chips in stamps().items()
                  for source in SOURCES if has(base, source)]
         with concurrent.futures.ThreadPoolExecutor(os.cpu_count()) as pool:
             for (base, source, _), others in zip(tasks, pool.map(self.other_bytes, tasks)):
-                self.assertEqual(others, [], f"{os.path.basename(source)}: not what is stamped on {base}")
+                self.assertEqual(others, [], f"{source}: not what is stamped on {base}")
 
     @staticmethod
     def other_bytes(task):
         base, source, chips = task
-        text, _ = kernels.run([CLANG, *kernels.clang_flags(base), f"-I{ROOT}/src", f"-I{ROOT}/include", "-S", source, "-o", "-"])
+        text = assembly(base, source)
         others, data = [], assembled(text, base, base)
         for chip in chips:
             stamped = bytearray(data)

@@ -30,8 +30,9 @@ COMMON = ["-std=c++20", "-ffp-contract=off", "-Wall", "-Wextra", "-Werror", "-Wn
 # An eighth less time than -O3 takes, for the same instructions: LLVM's back end looks twice more for equal values at -O3,
 # and its search for equal loads peels loops of kernels that load nothing twice.
 AMD_OPTIMIZATION = ["-O2", "-mllvm", "-enable-gvn-memdep=0"]
-# Another twentieth: a search for neighbours to make vectors of, which finds none where no instruction works on two floats
-# (gfx90a, gfx942 and gfx1250 have v_pk_fma_f32; tests/tools/packed_math_test.py).
+# Another twentieth: a search for neighbours to make vectors of. It pays where instructions work on two f32 (v_pk_fma_f32 of
+# gfx90a, gfx942 and gfx1250; tests/tools/packed_math_test.py). Elsewhere it pairs 16-bit integers, and saves a
+# hundredth of a module's instructions at most (gfx1100).
 WITHOUT_PACKED_FLOATS = ("gfx10", "gfx11", "gfx120")
 # EF_AMDGPU_MACH of LLVM's guide to the AMDGPU backend, byte 48 of an ELF file, of the chips that run another one's code.
 MACHINE = {"gfx902": 0x2d, "gfx90c": 0x32, "gfx1031": 0x37, "gfx1032": 0x38, "gfx1033": 0x39, "gfx1034": 0x3e, "gfx1035": 0x3d,
