@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// Softmax and norms on the CPU write large results past the caches: the bits are those of results that stay
-// in them, wherever rows and their parts begin between lines.
+// Softmax and norms on the CPU: results written past the caches, wherever rows and their parts begin between
+// lines, and rows that share a block have the bits of those that do not.
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cstring>
 #include <memory>
 #include <vector>
@@ -38,42 +39,62 @@ constexpr int64_t kRows = 7;
 
 class CpuRows : public testing::TestWithParam<DType> {
  protected:
-  // What a loop makes of kRows rows of n elements, and nothing behind them.
-  std::vector<std::byte> results(void (*loop)(const cpu::RowArgs&), int64_t n, bool bias, bool past) const {
+  // What a loop makes of kRows rows of n elements, so many in one call, and nothing behind them.
+  std::vector<std::byte> results(void (*loop)(const cpu::RowArgs&), int64_t n, bool bias, bool past,
+                                 int64_t in_call = kRows) const {
     const DType wide = GetParam() == DType::F64 ? DType::F64 : DType::F32;
     const std::vector<std::byte> x = numbers({kRows, n}, GetParam()).to_bytes();
     const std::vector<std::byte> weight = numbers({n}, wide).to_bytes();
     Lines y(x.size() + 128), scratch(static_cast<size_t>(cpu::row_scratch(n)) * sizeof(double));
-    loop({.x = x.data(),
-          .rows = kRows,
-          .n = n,
-          .y = y.data(),
-          .past_caches = past,
-          .scratch = scratch.data(),
-          .weight = weight.data(),
-          .bias = bias ? weight.data() : nullptr,
-          .eps = 1e-5});
+    const size_t row_bytes = x.size() / kRows;
+    for (int64_t row = 0; row < kRows; row += in_call)
+      loop({.x = x.data() + static_cast<size_t>(row) * row_bytes,
+            .rows = std::min(in_call, kRows - row),
+            .n = n,
+            .y = static_cast<std::byte*>(y.data()) + static_cast<size_t>(row) * row_bytes,
+            .past_caches = past,
+            .scratch = scratch.data(),
+            .weight = weight.data(),
+            .bias = bias ? weight.data() : nullptr,
+            .eps = 1e-5});
     cpu::copy_kernels().fence();
     return y.content();
+  }
+  struct Case {
+    const char* name;
+    void (*loop)(const cpu::RowArgs&);
+    bool bias;
+  };
+  static std::vector<Case> cases() {
+    const cpu::RowLoops& loops = cpu::row_kernels().loops[static_cast<size_t>(GetParam())];
+    return {{"softmax", loops.softmax, false},
+            {"log_softmax", loops.log_softmax, false},
+            {"rms_norm", loops.rms_norm, false},
+            {"layer_norm", loops.layer_norm, false},
+            {"layer_norm with bias", loops.layer_norm, true}};
   }
   static Tensor numbers(const Shape& shape, DType dtype) {
     return (Tensor::arange(0, shape.elem_count(), DType::F32) * 0.37).sin().reshape(shape).to_dtype(dtype);
   }
 };
 
+constexpr int64_t kLengths[] = {64,   192,  200,  500,  512,  1000, 1001, 1003,
+                                1100, 2048, 4096, 5003, 8192, 8200, 20000};
+
 TEST_P(CpuRows, PastTheCachesTheBitsAreTheSame) {
-  const cpu::RowLoops& loops = cpu::row_kernels().loops[static_cast<size_t>(GetParam())];
-  for (const int64_t n : {64, 192, 200, 500, 512, 1000, 1001, 1003, 1100, 4096, 5003, 20000}) {
-    const auto expect_same = [&](void (*loop)(const cpu::RowArgs&), bool bias, const char* name) {
-      EXPECT_EQ(results(loop, n, bias, true), results(loop, n, bias, false))
-          << name << " of " << n << " " << dtype_name(GetParam());
-    };
-    expect_same(loops.softmax, false, "softmax");
-    expect_same(loops.log_softmax, false, "log_softmax");
-    expect_same(loops.rms_norm, false, "rms_norm");
-    expect_same(loops.layer_norm, false, "layer_norm");
-    expect_same(loops.layer_norm, true, "layer_norm with bias");
-  }
+  for (const int64_t n : kLengths)
+    for (const Case& c : cases())
+      EXPECT_EQ(results(c.loop, n, c.bias, true), results(c.loop, n, c.bias, false))
+          << c.name << " of " << n << " " << dtype_name(GetParam());
+}
+
+// Rows that share a block, a whole one or the rest of one, have the bits that each has alone.
+TEST_P(CpuRows, RowsAloneHaveTheBitsOfRowsTogether) {
+  for (const int64_t n : kLengths)
+    for (const Case& c : cases())
+      for (const int64_t in_call : {1, 2, 3, 5})
+        EXPECT_EQ(results(c.loop, n, c.bias, false, in_call), results(c.loop, n, c.bias, false))
+            << c.name << " of " << n << " " << dtype_name(GetParam()) << ", " << in_call << " in a call";
 }
 
 INSTANTIATE_TEST_SUITE_P(All, CpuRows,

@@ -13,12 +13,12 @@ namespace {
 
 // The rows of one call, a block at a time, and its working memory. With kLate, a block's results are written,
 // and the block after the next is requested, line by line while the sums of the next one are made: memory
-// then reads and writes all the time, and arithmetic fills what it waits.
-template <class S, bool kLate = false>
+// then reads and writes all the time, and arithmetic fills what it waits. A block has kTogether rows where
+// the second-level cache has room for them, or as many more as are short.
+template <class S, bool kLate = false, int64_t kTogether = 1>
 struct Rows {
   using A = Compute<S>;
   static constexpr int64_t kLongestRequested = 1 << 14;
-  static constexpr int64_t kEarly = 4;
   // What the loops read: S itself, if the level can widen it in registers, or what a first pass widened.
   using X = std::conditional_t<kWidens<S>, S, A>;
   const RowArgs& args;
@@ -28,13 +28,13 @@ struct Rows {
   const S* end;
   A* values;    // for each element of a block
   A* wide;      // likewise, if a first pass widens
-  A* partials;  // for each chunk of a row
+  A* partials;  // for each chunk of each row of a block
 
   BW_MEMBER_FN explicit Rows(const RowArgs& a)
       : args(a),
         n(a.n),
         padded(padded_row(a.n)),
-        in_block(kRowBlock < 2 * padded ? 1 : kRowBlock / padded),
+        in_block(rows_in_block(padded, kTogether)),
         end(static_cast<const S*>(a.x) + a.rows * a.n),
         values(static_cast<A*>(a.scratch)),
         wide(values + in_block * padded),
@@ -82,18 +82,13 @@ struct Rows {
       sums(block, [&](int64_t r, int64_t i) __attribute__((always_inline)) {
         if constexpr (kLate) {
           if (r < last.count) write_part(last, r, i, i + kLanes, write);
-        } else {
-          request_early(block, r, i);
         }
       });
       if (kLate)
         for (int64_t r = block.count; r < last.count; ++r) write_part(last, r, 0, n, write);
       last = block;
       if (!kLate || row + in_block >= args.rows) {
-        for (int64_t r = 0; r < last.count; ++r) {
-          if (middle() > 0) write_part(last, r, 0, middle(), write);
-          write_part(last, r, middle(), n, write);
-        }
+        for (int64_t r = 0; r < last.count; ++r) write_part(last, r, 0, n, write);
       }
       block.source += in_block * n;
       block.y += in_block * n;
@@ -104,12 +99,14 @@ struct Rows {
   // and on (sum_in_registers), to `partials`.
   template <class T, class Map, class Before>
   BW_MEMBER_FN void sum_chunks(const T* x, int64_t r, Map map, Before before) const {
-    for (int64_t begin = 0; begin < n; begin += kChunk) {
-      partials[begin / kChunk] = sum_in_registers<A>(
-          x + begin, n - begin < kChunk ? n - begin : kChunk,
-          [=](Register<A> v, int64_t i) __attribute__((always_inline)) { return map(v, begin + i); },
-          [&](int64_t i) __attribute__((always_inline)) { before(r, begin + i); });
-    }
+    for (int64_t begin = 0; begin < n; begin += kChunk) sum_chunk(partials, x, r, begin, map, before);
+  }
+  template <class T, class Map, class Before>
+  BW_MEMBER_FN void sum_chunk(A* sums, const T* x, int64_t r, int64_t begin, Map map, Before before) const {
+    sums[begin / kChunk] = sum_in_registers<A>(
+        x + begin, n - begin < kChunk ? n - begin : kChunk,
+        [=](Register<A> v, int64_t i) __attribute__((always_inline)) { return map(v, begin + i); },
+        [&](int64_t i) __attribute__((always_inline)) { before(r, begin + i); });
   }
   // Their sum.
   template <class T, class Map, class Before>
@@ -117,25 +114,27 @@ struct Rows {
     sum_chunks(x, r, map, before);
     return tree_join(partials, chunks_of(n));
   }
+  // The sums of map(v, r, i) over each row r of a block. The rows are read chunk by chunk in turn: what
+  // `before` writes then uses a part of the weights for all of them while it is in a cache.
+  template <class Map, class Before>
+  BW_MEMBER_FN void sum_together(const Block& block, A* sums, Map map, Before before) const {
+    const int64_t chunks = chunks_of(n), count = block.count;
+    const X* x = block.x;
+    for (int64_t begin = 0; begin < n; begin += kChunk)
+      for (int64_t r = 0; r < count; ++r)
+        sum_chunk(
+            partials + r * chunks, x + r * n, r, begin,
+            [=](Register<A> v, int64_t i) __attribute__((always_inline)) { return map(v, r, i); }, before);
+    for (int64_t r = 0; r < block.count; ++r) sums[r] = tree_join(partials + r * chunks, chunks);
+  }
 
   // What is requested while the elements from `begin` on of row r of `block` are written: those of the next
   // block that nobody has read yet. Long rows fill the second cache by themselves; they request what is
   // there.
   BW_MEMBER_FN const S* ahead(const Block& block, int64_t r, int64_t begin) const {
     const S* next = block.source + (kLate ? 2 : 1) * in_block * n + r * n;
-    if (next >= end || n > kLongestRequested || (!kLate && begin >= middle()))
-      return reinterpret_cast<const S*>(values + r * padded + begin);
-    return next + begin + (kLate ? 0 : early());
-  }
-  // So many elements of each row of the next block, its first, are requested while the sums of this one are
-  // made, where nothing is written meanwhile.
-  BW_MEMBER_FN int64_t early() const { return n / kEarly; }
-  // Results from here on, from line to line, are written without requesting anything.
-  BW_MEMBER_FN int64_t middle() const { return kLate ? 0 : (n - early()) / kBlock<S> * kBlock<S>; }
-  BW_MEMBER_FN void request_early(const Block& block, int64_t r, int64_t i) const {
-    const S* next = block.source + in_block * n + r * n;
-    if (next >= end || n > kLongestRequested) return;
-    for (int64_t j = 0; j < kLanes / kEarly; j += kBlock<S>) __builtin_prefetch(next + i / kEarly + j, 0, 2);
+    if (next >= end || n > kLongestRequested) return reinterpret_cast<const S*>(values + r * padded + begin);
+    return next + begin;
   }
 };
 

@@ -47,25 +47,23 @@ BW_FN A to_scale(A sum, int64_t n, A eps) {
 // Norms read elements more than once: their first pass leaves those of narrow dtypes widened in `values`.
 template <class S>
 constexpr bool kKeepsWidened = kNarrow<S> && kWidens<S>;
-// Rows of f64 are not written late: with the row before, the weights and what is requested, their first-level
-// cache would wait for the second all the time.
+// Rows that share what they read of the weights: two where they stay widened, which takes twice their bytes.
 template <class S>
-using NormRows = Rows<S, kWidens<S> && sizeof(S) < 8>;
+using NormRows = Rows<S, kWidens<S>, kNarrow<S> ? 2 : 4>;
 template <class S, class Map, class Before>
-BW_FN Compute<S> first_sum(const NormRows<S>& rows, const typename Rows<S>::X* x, int64_t r, Map map,
-                           Before before) {
+BW_FN void first_sums(const NormRows<S>& rows, const typename NormRows<S>::Block& block, Compute<S>* sums,
+                      Map map, Before before) {
   using A = Compute<S>;
-  A* wide = rows.values + r * rows.padded;
-  return rows.sum(
-      x + r * rows.n, r,
-      [=](Register<A> v, int64_t i) __attribute__((always_inline)) {
-        if constexpr (kKeepsWidened<S>) keep(wide + i, v);
+  rows.sum_together(
+      block, sums,
+      [=, &rows](Register<A> v, int64_t r, int64_t i) __attribute__((always_inline)) {
+        if constexpr (kKeepsWidened<S>) keep(rows.values + r * rows.padded + i, v);
         return map(v);
       },
       before);
 }
 template <class S>
-BW_FN const Compute<S>* widened(const NormRows<S>& rows, const typename Rows<S>::X* x, int64_t r) {
+BW_FN const Compute<S>* widened(const NormRows<S>& rows, const typename NormRows<S>::X* x, int64_t r) {
   if constexpr (kKeepsWidened<S>) {
     return rows.values + r * rows.padded;
   } else {
@@ -83,11 +81,10 @@ void rms_norm(const RowArgs& args) {
   A scales[kMostRowsInBlock];
   rows.each_block(
       [&](const Block& block, auto before) __attribute__((always_inline)) {
+        first_sums<S>(
+            rows, block, scales, [](auto v) __attribute__((always_inline)) { return v * v; }, before);
         for (int64_t r = 0; r < block.count; ++r)
-          scales[r] = to_scale(
-              first_sum<S>(
-                  rows, block.x, r, [](auto v) __attribute__((always_inline)) { return v * v; }, before),
-              n, static_cast<A>(args.eps));
+          scales[r] = to_scale(scales[r], n, static_cast<A>(args.eps));
       },
       [&](const Block& block, int64_t r, int64_t begin, int64_t count, bool past)
           __attribute__((always_inline)) {
@@ -110,11 +107,9 @@ void layer_norm(const RowArgs& args) {
   A means[kMostRowsInBlock], scales[kMostRowsInBlock];
   rows.each_block(
       [&](const Block& block, auto before) __attribute__((always_inline)) {
-        for (int64_t r = 0; r < block.count; ++r)
-          means[r] = first_sum<S>(
-                         rows, block.x, r, [](auto v) __attribute__((always_inline)) { return v; }, before) /
-                     static_cast<A>(n);
+        first_sums<S>(rows, block, means, [](auto v) __attribute__((always_inline)) { return v; }, before);
         for (int64_t r = 0; r < block.count; ++r) {
+          means[r] /= static_cast<A>(n);
           const A mean = means[r];
           const A sum = rows.sum(
               widened<S>(rows, block.x, r), r,

@@ -21,12 +21,20 @@ struct RowArgs {
 };
 
 /// Rows are computed a block at a time, each step for all rows of the block: short rows would otherwise wait
-/// for their own sums.
-inline constexpr int64_t kRowBlock = 4096;  // elements in a block, or one row
+/// for their own sums, and every long one would read its weights from the second-level cache.
+inline constexpr int64_t kRowBlock = 4096;        // elements in a block of short rows, or one row
+inline constexpr int64_t kTogetherBlock = 16384;  // elements of long rows in one block, at most
 inline constexpr int64_t kMostRowsInBlock = kRowBlock / kLanes;
 inline constexpr int64_t padded_row(int64_t n) { return (n + kLanes - 1) / kLanes * kLanes; }
+inline constexpr int64_t rows_in_block(int64_t padded, int64_t together) {
+  const int64_t fit = kTogetherBlock / padded < together ? kTogetherBlock / padded : together;
+  const int64_t least = fit < 1 ? 1 : fit;
+  return kRowBlock / padded < least ? least : kRowBlock / padded;
+}
+/// Elements of a block twice, and its chunks' sums; a row has at least kLanes elements to a chunk there.
 inline constexpr int64_t row_scratch(int64_t n) {
-  return 2 * (padded_row(n) > kRowBlock ? padded_row(n) : kRowBlock) + chunks_of(n);
+  const int64_t block = padded_row(n) > kTogetherBlock ? padded_row(n) : kTogetherBlock;
+  return 2 * block + block / kLanes;
 }
 
 struct RowLoops {
