@@ -122,6 +122,18 @@ std::vector<GpuCase> neighbour_cases(Sizes sizes) {
                        2, [](const Tensor& x) { return x.softmax(-1); }),
                   over(join_text("log_softmax f32 ", rows / 8, "x32000"), {rows / 8, 32000}, kF32,
                        2, [](const Tensor& x) { return x.log_softmax(-1); }),
+                  over(join_text("softmax f8e4m3 ", rows, "x4096"), {rows, 4096}, DType::F8E4M3, 2,
+                       [](const Tensor& x) { return x.softmax(-1); }),
+                  {join_text("rmsnorm f8e4m3 ", rows, "x4096"),
+                   bytes_of(DType::F8E4M3, 2 * 4096 * static_cast<double>(rows)), 0,
+                   [=](const Device& device) -> Body {
+                     const Tensor x = large({rows, 4096}, DType::F8E4M3, device),
+                                  w = normal({4096}, DType::F8E4M3, device);
+                     return [=] { return x.rms_norm(w, 1e-5); };
+                   }},
+                  {join_text("mul f8e4m3 ", squares, " by column"), bytes_of(DType::F8E4M3, 2 * square), 0,
+                   second({side, side}, DType::F8E4M3,
+                          [](const Tensor& x, const Tensor& y) { return x.mul(y.narrow(1, 0, 1)); })},
                   {join_text("rmsnorm bf16 ", rows * 4, "x1024"),
                    bytes_of(kBF16, 2 * 4096 * static_cast<double>(rows)), 0,
                    [=](const Device& device) -> Body {

@@ -136,7 +136,7 @@ BW_FN void neighbours_of_row(const S* x, const A* cos, const A* sin, int64_t hal
 // requested, often the next call does.
 template <class S>
 BW_FN const S* x_ahead(const RopeArgs& args, const S* x) {
-  constexpr int64_t kLongHalf = 512, kRowsAhead = 3;
+  constexpr int64_t kLongHalf = 512, kRowsAhead = 6;
   const int64_t rows = args.half * static_cast<int64_t>(sizeof(S)) < kLongHalf ? 0 : kRowsAhead;
   return x + rows * args.x_row;
 }
