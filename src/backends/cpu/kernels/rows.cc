@@ -54,10 +54,12 @@ template <class S, class Map, class Before>
 BW_FN void first_sums(const NormRows<S>& rows, const typename NormRows<S>::Block& block, Compute<S>* sums,
                       Map map, Before before) {
   using A = Compute<S>;
+  A* wide = rows.values;
+  const int64_t padded = rows.padded;
   rows.sum_together(
       block, sums,
-      [=, &rows](Register<A> v, int64_t r, int64_t i) __attribute__((always_inline)) {
-        if constexpr (kKeepsWidened<S>) keep(rows.values + r * rows.padded + i, v);
+      [=](Register<A> v, int64_t r, int64_t i) __attribute__((always_inline)) {
+        if constexpr (kKeepsWidened<S>) keep(wide + r * padded + i, v);
         return map(v);
       },
       before);
