@@ -125,7 +125,7 @@ struct Rows {
         sum_chunk(
             partials + r * chunks, x + r * n, r, begin,
             [=](Register<A> v, int64_t i) __attribute__((always_inline)) { return map(v, r, i); }, before);
-    for (int64_t r = 0; r < block.count; ++r) sums[r] = tree_join(partials + r * chunks, chunks);
+    for (int64_t r = 0; r < count; ++r) sums[r] = tree_join(partials + r * chunks, chunks);
   }
 
   // What is requested while the elements from `begin` on of row r of `block` are written: those of the next

@@ -26,6 +26,8 @@ inline constexpr int64_t kRowBlock = 4096;        // elements in a block of shor
 inline constexpr int64_t kTogetherBlock = 16384;  // elements of long rows in one block, at most
 inline constexpr int64_t kMostRowsInBlock = kRowBlock / kLanes;
 inline constexpr int64_t padded_row(int64_t n) { return (n + kLanes - 1) / kLanes * kLanes; }
+/// Rows of a block: as many short ones as fill kRowBlock, or up to `together` that fit kTogetherBlock; at
+/// least 1.
 inline constexpr int64_t rows_in_block(int64_t padded, int64_t together) {
   const int64_t fit = kTogetherBlock / padded < together ? kTogetherBlock / padded : together;
   const int64_t least = fit < 1 ? 1 : fit;
