@@ -39,8 +39,8 @@ BW_DEVICE void norm_rows(const RowsArgs& args, typename Rows::A (&partials)[2][R
   typename Rows::Own b;
   // The usual norm on its own; more threads have no registers for it.
   if (!Rows::kWide && !layer && args.bias == nullptr) {
-    const A squares = rows.template join<Add, true>(
-        partials[1], [](A x, uint32_t) __attribute__((always_inline)) { return x * x; });
+    const A squares =
+        rows.template join<Add>(partials[1], [](A x) __attribute__((always_inline)) { return x * x; });
     norm_store<S>(
         rows, args, squares, b, [](A x) __attribute__((always_inline)) { return x; },
         [](A y, uint32_t) __attribute__((always_inline)) { return y; });
@@ -48,15 +48,13 @@ BW_DEVICE void norm_rows(const RowsArgs& args, typename Rows::A (&partials)[2][R
   }
   A mean = A(0);
   if (layer)
-    mean = rows.template join<Add, false>(partials[0], [](A x, uint32_t) __attribute__((always_inline)) {
-      return x;
-    }) / static_cast<A>(args.n);
+    mean = rows.template join<Add>(partials[0], [](A x) __attribute__((always_inline)) { return x; }) /
+           static_cast<A>(args.n);
   const auto centered = [=](A x) __attribute__((always_inline)) { return layer ? x - mean : x; };
-  const A squares =
-      rows.template join<Add, false>(partials[1], [&](A x, uint32_t) __attribute__((always_inline)) {
-        const A distance = centered(x);
-        return distance * distance;
-      });
+  const A squares = rows.template join<Add>(partials[1], [&](A x) __attribute__((always_inline)) {
+    const A distance = centered(x);
+    return distance * distance;
+  });
   norm_store<S>(rows, args, squares, b, centered, [&](A y, uint32_t j) __attribute__((always_inline)) {
     return args.bias != nullptr ? y + widen(b.elements().v[j]) : y;
   });
@@ -75,7 +73,8 @@ BW_DEVICE void norm_apply(const RowsApplyArgs& args) {
 
 template <class Rows>
 constexpr int norm_blocks() {
-  return Rows::kWide ? 1 : blocks_side_by_side(sizeof(typename Rows::Element));
+  if (Rows::kWide) return __is_same(typename Rows::Element, f16) ? 2 : 1;
+  return blocks_side_by_side(sizeof(typename Rows::Element));
 }
 #define BW_NORM_IN(infix, Rows, name)                                                           \
   BW_KERNEL_SIDE_BY_SIDE(Rows::kBlock, norm_blocks<Rows>()) norm_##infix##name(RowsArgs args) { \

@@ -126,14 +126,15 @@ constexpr bool rows_in_packs_only(int element_bytes, int threads) {
 }
 inline constexpr uint32_t kRowsPacks = 1;   // rows begin, and end, where packs do
 inline constexpr uint32_t kRowsSecond = 2;  // the logarithm of the softmax; the layer norm
-/// Rows of n elements, each of which 2^groups_log2 groups of 2^width_log2 threads make.
+/// Rows of n elements, each of which 2^groups_log2 groups of 2^width_log2 threads make; 2^block_rows_log2
+/// rows a block.
 struct RowsArgs {
   const void* x;
   void* y;
   const void* weight;  // norms; bias may be null
   const void* bias;
   uint32_t rows, n;
-  uint32_t width_log2, groups_log2;
+  uint32_t width_log2, groups_log2, block_rows_log2;
   uint32_t flags;
   uint32_t zero;
   int64_t x_row;  // elements from row to row; those of y are dense

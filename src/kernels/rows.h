@@ -39,7 +39,7 @@ struct RegisterRow {
     const uint32_t group = thread() >> args.width_log2;
     slot = kOneChunk ? group : group >> args.groups_log2;
     member = kOneChunk ? 0 : group & ((1u << args.groups_log2) - 1);
-    row = block() * (static_cast<uint32_t>(threads) >> (args.width_log2 + args.groups_log2)) + slot;
+    row = (block() << args.block_rows_log2) + slot;
     chunks = kOneChunk ? 1 : (args.n + kChunk - 1) / kChunk;
     begin = member * kChunk;
     count = row >= args.rows || begin >= args.n ? 0 : args.n - begin < kChunk ? args.n - begin : kChunk;
@@ -56,6 +56,10 @@ struct RegisterRow {
   }
   BW_DEVICE_MEMBER bool packs() const { return kPacksOnly || (args.flags & kRowsPacks) != 0; }
 
+  /// Where this group's chunk begins.
+  BW_DEVICE_MEMBER const S* elements() const {
+    return static_cast<const S*>(args.x) + (static_cast<int64_t>(row) * args.x_row + begin);
+  }
   /// f(stripe or half of one, its first element of this thread) for each that rows have.
   template <class F>
   BW_DEVICE_MEMBER void each(F f) const {
@@ -107,10 +111,10 @@ struct RegisterRow {
     }
     return join_lanes<Largest>(lanes, partials);
   }
-  /// The row's f(element, number among this thread's) joined; all threads of the row get it. `partials` is of
-  /// kGroups elements and of no other join. Where f is light, whole stripes are worth a loop of their own.
-  template <class Joint, bool light, class F>
-  BW_DEVICE_MEMBER A join(A* partials, F f) const {
+  /// The row's f(element) joined; all threads of the row get it, and keep(element, f of it, number among this
+  /// thread's) sees each. `partials` is of kGroups elements and of no other join.
+  template <class Joint, class F, class Keep>
+  BW_DEVICE_MEMBER A join(A* partials, F f, Keep keep) const {
     A found[halves][kOwn];
 #pragma unroll
     for (uint32_t h = 0; h < halves; ++h)
@@ -118,23 +122,44 @@ struct RegisterRow {
     each([&](uint32_t s, uint32_t i) __attribute__((always_inline)) {
       A(&lanes)[kOwn] = found[s % halves];
       const auto in = v[s].renewed();
-      if ((light || kPacksOnly) && i + kOwn <= count) {
-#pragma unroll
-        for (uint32_t j = 0; j < kOwn; ++j)
-          lanes[j] = Joint::combine(lanes[j], f(after(widen(in.v[j]), lanes[j]), s * kOwn + j));
-        return;
-      }
-      if (kPacksOnly) return;
+      A values[kOwn];
 #pragma unroll
       for (uint32_t j = 0; j < kOwn; ++j) {
-        const A value = f(after(widen(in.v[j]), lanes[j]), s * kOwn + j);
-        lanes[j] = Joint::combine(lanes[j], i + j < count ? value : Joint::template none<A>());
+        const A x = after(widen(in.v[j]), lanes[j]);
+        values[j] = f(x);
+        keep(x, values[j], s * kOwn + j);
       }
+      if (i + kOwn > count) return;
+#pragma unroll
+      for (uint32_t j = 0; j < kOwn; ++j) lanes[j] = Joint::combine(lanes[j], values[j]);
     });
+    if (!packs()) join_rest<Joint>(found, f);
 #pragma unroll
     for (uint32_t h = 1; h < halves; ++h)
       for (uint32_t j = 0; j < kOwn; ++j) found[0][j] = Joint::combine(found[0][j], found[h][j]);
     return join_lanes<Joint>(found[0], partials);
+  }
+  template <class Joint, class F>
+  BW_DEVICE_MEMBER A join(A* partials, F f) const {
+    return join<Joint>(partials, f, [](A, A, uint32_t) __attribute__((always_inline)) {});
+  }
+  /// Where the elements end within a pack, its thread joins those, which it reads again: asking for each
+  /// element of each pack whether it is there takes longer.
+  template <class Joint, class F>
+  BW_DEVICE_MEMBER void join_rest(A (&found)[halves][kOwn], F f) const {
+    constexpr uint32_t kStep = kLanes / halves;
+    const uint32_t i = count / kOwn * kOwn;
+    if (i == count || i % kStep != t * kOwn) return;
+    const S* x = elements();
+#pragma unroll 1
+    for (uint32_t j = 0; i + j < count; ++j) {
+      const A value = f(widen(x[i + j]));
+#pragma unroll
+      for (uint32_t h = 0; h < halves; ++h)
+#pragma unroll
+        for (uint32_t q = 0; q < kOwn; ++q)
+          if (q == j && i / kStep % halves == h) found[h][q] = Joint::combine(found[h][q], value);
+    }
   }
   /// What threads have found, joined.
   template <class Joint>

@@ -31,20 +31,23 @@ BW_DEVICE void softmax_rows(const RowsArgs& args, typename Rows::A (&partials)[2
   Rows rows(args);
   const bool log = (args.flags & kRowsSecond) != 0;
   const A top = rows.largest(partials[0]);
-  // Terms of long rows are made twice: keeping them takes registers, of which there are just enough for 1024
-  // threads. Those of short ones take the place of the elements.
-  constexpr bool kKeeps = Rows::kOneChunk;
-  A kept[kKeeps ? Rows::kPackedStripes * Rows::kOwn : 1];
-  const A sum =
-      rows.template join<Add, false>(partials[1], [&](A x, uint32_t i) __attribute__((always_inline)) {
-        const A term = softmax_term<S>(x - top);
-        if (kKeeps) kept[i] = log ? x - top : term;
-        return term;
+  // Terms take the registers of the elements. Those of narrow elements need more: as many of them are made
+  // twice as leave registers for three blocks at once, or for two wide ones.
+  constexpr bool kFit = sizeof(S) == sizeof(A) || Rows::kOneChunk;
+  constexpr uint32_t kKept = (kFit          ? Rows::kPackedStripes
+                              : Rows::kWide ? 0
+                                            : Rows::kPackedStripes / 2) *
+                             Rows::kOwn;
+  A kept[kKept > 0 ? kKept : 1];
+  const A sum = rows.template join<Add>(
+      partials[1], [&](A x) __attribute__((always_inline)) { return softmax_term<S>(x - top); },
+      [&](A x, A term, uint32_t i) __attribute__((always_inline)) {
+        if (i < kKept) kept[i] = log ? x - top : term;
       });
   const A scale = softmax_scale(sum, args.flags);
   rows.store([](uint32_t) __attribute__((always_inline)) {},
              [&](A x, uint32_t i) __attribute__((always_inline)) {
-               if (kKeeps) return log ? kept[i] - scale : kept[i] * scale;
+               if (i < kKept) return log ? kept[i] - scale : kept[i] * scale;
                return log ? (x - top) - scale : softmax_term<S>(x - top) * scale;
              });
 }
@@ -77,9 +80,10 @@ BW_DEVICE void softmax_apply(const RowsApplyArgs& args) {
 template <class Rows>
 constexpr int softmax_blocks() {
   constexpr auto size = static_cast<int>(sizeof(typename Rows::Element));
-  if (Rows::kWide) return __is_same(typename Rows::Element, f16) ? 2 : 1;
+  if (Rows::kWide) return size < 4 ? 2 : 1;
   if (size > 4) return 1;
-  return Rows::kOneChunk && size == 4 ? 5 : 4;
+  if (Rows::kOneChunk) return size < 4 ? 4 : 5;
+  return size < 4 ? 3 : 4;
 }
 #define BW_SOFTMAX_IN(infix, Rows, name)                                                              \
   BW_KERNEL_SIDE_BY_SIDE(Rows::kBlock, softmax_blocks<Rows>()) softmax_##infix##name(RowsArgs args) { \

@@ -76,19 +76,19 @@ bool launch_rows(Gpu& gpu, KernelTable& table, const RowsView& view, DType dtype
   args.width_log2 =
       log2_up(std::min<int64_t>(lanes / lanes_of(dtype), ceil_div(view.n, int64_t{lanes_of(dtype)})));
   args.groups_log2 = log2_up(ceil_div(view.n, int64_t{kChunk}));
+  args.block_rows_log2 = log2_up(threads >> (args.width_log2 + args.groups_log2));
   args.flags |= packs ? kRowsPacks : 0;
   args.x_row = view.stride;
   const Kernel& kernel = table.get(gpu, entry(dtype, wide ? kWideRows : is_short ? kShortRows : kRows));
-  const int64_t most = most_blocks(threads) * (threads >> (args.width_log2 + args.groups_log2));
+  const int64_t most = most_blocks(threads) << args.block_rows_log2;
   for_rows(view.rows, most, [&](int64_t first, int64_t rows) {
     args.x = at(view.x, first * view.stride, dtype);
     args.y = at(y, first * view.n, dtype);
     args.rows = static_cast<uint32_t>(rows);
-    gpu.launch(kernel,
-               {{blocks_for(rows, threads >> (args.width_log2 + args.groups_log2)), 1, 1},
-                static_cast<uint32_t>(threads),
-                0},
-               args);
+    gpu.launch(
+        kernel,
+        {{blocks_for(rows, int64_t{1} << args.block_rows_log2), 1, 1}, static_cast<uint32_t>(threads), 0},
+        args);
   });
   return true;
 }
