@@ -74,7 +74,7 @@ BW_DEVICE void norm_apply(const RowsApplyArgs& args) {
 template <class Rows>
 constexpr int norm_blocks() {
   if (Rows::kWide) return __is_same(typename Rows::Element, f16) ? 2 : 1;
-  return blocks_side_by_side(sizeof(typename Rows::Element));
+  return blocks_side_by_side(sizeof(typename Rows::Element)) * kRowThreads / Rows::kBlock;
 }
 #define BW_NORM_IN(infix, Rows, name)                                                           \
   BW_KERNEL_SIDE_BY_SIDE(Rows::kBlock, norm_blocks<Rows>()) norm_##infix##name(RowsArgs args) { \

@@ -106,8 +106,9 @@ struct ArgJoinArgs {
 constexpr uint32_t row_lanes(int element_bytes) { return element_bytes < 4 ? 8 : 4; }
 inline constexpr int kRowThreads = 256;
 /// Rows of up to kShortStripes times kLanes elements have a kernel with few registers, so that many fit a
-/// multiprocessor at once.
+/// multiprocessor at once, in small blocks: nothing waits for what else is in one.
 inline constexpr uint32_t kShortStripes = 2;
+inline constexpr int kShortRowThreads = 64;
 /// There a thread has the lanes half a stripe farther on, too: what it does for a row is for more elements.
 constexpr uint32_t short_row_halves(int element_bytes) { return element_bytes <= 4 ? 2 : 1; }
 /// For longer rows of elements that are computed in 4 bytes.

@@ -213,7 +213,7 @@ BW_DEVICE void apply_rows(const RowsApplyArgs& args, F f) {
 template <class S>
 using UsualRow = RegisterRow<S, kRowThreads>;
 template <class S>
-using ShortRow = RegisterRow<S, kRowThreads, kShortStripes, short_row_halves(sizeof(S))>;
+using ShortRow = RegisterRow<S, kShortRowThreads, kShortStripes, short_row_halves(sizeof(S))>;
 template <class S>
 using WideRow = RegisterRow<S, wide_row_threads(sizeof(S))>;
 

@@ -81,8 +81,8 @@ template <class Rows>
 constexpr int softmax_blocks() {
   constexpr auto size = static_cast<int>(sizeof(typename Rows::Element));
   if (Rows::kWide) return size < 4 ? 2 : 1;
-  if (size > 4) return 1;
-  if (Rows::kOneChunk) return size < 4 ? 4 : 5;
+  if (size > 4) return Rows::kOneChunk ? kRowThreads / kShortRowThreads : 1;
+  if (Rows::kOneChunk) return (size < 4 ? 4 : 5) * kRowThreads / kShortRowThreads;
   return size < 4 ? 3 : 4;
 }
 #define BW_SOFTMAX_IN(infix, Rows, name)                                                              \

@@ -68,10 +68,10 @@ bool launch_rows(Gpu& gpu, KernelTable& table, const RowsView& view, DType dtype
   const int wide_threads = wide_row_threads(bytes_of(dtype));
   const bool wide = view.n > most_in_row(kRowThreads, bytes_of(dtype));
   if (!has_rows(bytes_of(dtype), wide) || view.n > most_in_row(wide_threads, bytes_of(dtype))) return false;
-  const int threads = wide ? wide_threads : kRowThreads;
+  const bool is_short = view.n <= int64_t{kShortStripes * kLanes};
+  const int threads = wide ? wide_threads : is_short ? kShortRowThreads : kRowThreads;
   if (!packs && rows_in_packs_only(bytes_of(dtype), threads)) return false;
   args.n = static_cast<uint32_t>(view.n);
-  const bool is_short = view.n <= int64_t{kShortStripes * kLanes};
   const uint32_t lanes = kLanes / (is_short ? short_row_halves(bytes_of(dtype)) : 1);
   args.width_log2 =
       log2_up(std::min<int64_t>(lanes / lanes_of(dtype), ceil_div(view.n, int64_t{lanes_of(dtype)})));
