@@ -71,6 +71,7 @@ BW_DEVICE void norm_apply(const RowsApplyArgs& args) {
   });
 }
 
+/// Blocks that a multiprocessor has the registers for; two wide ones of bf16 would spill a few.
 template <class Rows>
 constexpr int norm_blocks() {
   if (Rows::kWide) return __is_same(typename Rows::Element, f16) ? 2 : 1;

@@ -143,8 +143,8 @@ struct RegisterRow {
   BW_DEVICE_MEMBER A join(A* partials, F f) const {
     return join<Joint>(partials, f, [](A, A, uint32_t) __attribute__((always_inline)) {});
   }
-  /// Where the elements end within a pack, its thread joins those, which it reads again: asking for each
-  /// element of each pack whether it is there takes longer.
+  /// Where the elements end within a pack, its thread joins those, which it reads again, before any of the
+  /// row is written: asking for each element of each pack whether it is there takes longer.
   template <class Joint, class F>
   BW_DEVICE_MEMBER void join_rest(A (&found)[halves][kOwn], F f) const {
     constexpr uint32_t kStep = kLanes / halves;

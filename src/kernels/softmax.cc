@@ -34,10 +34,8 @@ BW_DEVICE void softmax_rows(const RowsArgs& args, typename Rows::A (&partials)[2
   // Terms take the registers of the elements. Those of narrow elements need more: as many of them are made
   // twice as leave registers for three blocks at once, or for two wide ones.
   constexpr bool kFit = sizeof(S) == sizeof(A) || Rows::kOneChunk;
-  constexpr uint32_t kKept = (kFit          ? Rows::kPackedStripes
-                              : Rows::kWide ? 0
-                                            : Rows::kPackedStripes / 2) *
-                             Rows::kOwn;
+  constexpr uint32_t kStripesKept = kFit ? Rows::kPackedStripes : Rows::kWide ? 0 : Rows::kPackedStripes / 2;
+  constexpr uint32_t kKept = kStripesKept * Rows::kOwn;
   A kept[kKept > 0 ? kKept : 1];
   const A sum = rows.template join<Add>(
       partials[1], [&](A x) __attribute__((always_inline)) { return softmax_term<S>(x - top); },
@@ -81,9 +79,8 @@ template <class Rows>
 constexpr int softmax_blocks() {
   constexpr auto size = static_cast<int>(sizeof(typename Rows::Element));
   if (Rows::kWide) return size < 4 ? 2 : 1;
-  if (size > 4) return Rows::kOneChunk ? kRowThreads / kShortRowThreads : 1;
-  if (Rows::kOneChunk) return (size < 4 ? 4 : 5) * kRowThreads / kShortRowThreads;
-  return size < 4 ? 3 : 4;
+  constexpr int kNarrow = Rows::kOneChunk ? 4 : 3, kFloat = Rows::kOneChunk ? 5 : 4;
+  return (size < 4 ? kNarrow : size == 4 ? kFloat : 1) * kRowThreads / Rows::kBlock;
 }
 #define BW_SOFTMAX_IN(infix, Rows, name)                                                              \
   BW_KERNEL_SIDE_BY_SIDE(Rows::kBlock, softmax_blocks<Rows>()) softmax_##infix##name(RowsArgs args) { \
