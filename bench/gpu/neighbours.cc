@@ -54,6 +54,8 @@ std::vector<GpuCase> neighbour_cases(Sizes sizes) {
                        [=](const Tensor& x) { return x.narrow(1, 0, side / 2).contiguous(); }),
                   over(join_text("copy f16 heads of ", rows, "x32x128"), {4, rows / 4, 32, 128}, kF16, 2,
                        [](const Tensor& x) { return x.transpose(1, 2).contiguous(); }),
+                  over(join_text("copy u8 ", squares, " transposed"), {side, side}, DType::U8, 2,
+                       [](const Tensor& x) { return x.t().contiguous(); }),
                   {"cat f32 4 of " + count_text(n / 4), bytes_of(kF32, 2 * all), 0,
                    second({n / 4}, kF32,
                           [](const Tensor& x, const Tensor& y) { return Tensor::cat({x, y, x, y}, 0); })},
@@ -116,6 +118,18 @@ std::vector<GpuCase> neighbour_cases(Sizes sizes) {
                        1, [](const Tensor& x) { return x.argmax(-1); }),
                   over(join_text("argmax f32 ", rows, "x4096 dim 0"), {rows, 4096}, kF32,
                        1, [](const Tensor& x) { return x.argmax(0); }),
+                  over(join_text("argmax f16 ", rows, "x4096 dim 0"), {rows, 4096}, kF16,
+                       1, [](const Tensor& x) { return x.argmax(0); }),
+                  over(join_text("softmax f16 ", rows, "x4095"), {rows, 4095}, kF16,
+                       2, [](const Tensor& x) { return x.softmax(-1); }),
+                  over(join_text("softmax f32 ", rows, "x4095"), {rows, 4095}, kF32,
+                       2, [](const Tensor& x) { return x.softmax(-1); }),
+                  {join_text("rmsnorm f16 ", rows, "x4095"),
+                   bytes_of(kF16, 2 * 4095 * static_cast<double>(rows)), 0,
+                   [=](const Device& device) -> Body {
+                     const Tensor x = large({rows, 4095}, kF16, device), w = normal({4095}, kF16, device);
+                     return [=] { return x.rms_norm(w, 1e-5); };
+                   }},
                   over(join_text("softmax bf16 ", rows, "x4096"), {rows, 4096}, kBF16, 2,
                        [](const Tensor& x) { return x.softmax(-1); }),
                   over(join_text("softmax f32 ", count_text(n / 64), "x64"), {n / 64, 64}, kF32,

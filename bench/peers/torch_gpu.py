@@ -188,6 +188,14 @@ def neighbours():
     yield "max f32 16384x4096", one(lambda x: x.amax(-1), 16384, 4096)
     yield "argmax f16 16384x4096", one(lambda x: x.argmax(-1), 16384, 4096, dtype=f16)
     yield "argmax f32 16384x4096 dim 0", one(lambda x: x.argmax(0), 16384, 4096)
+    yield "argmax f16 16384x4096 dim 0", one(lambda x: x.argmax(0), 16384, 4096, dtype=f16)
+    yield "softmax f16 16384x4095", one(lambda x: x.softmax(-1), 16384, 4095, dtype=f16)
+    yield "softmax f32 16384x4095", one(lambda x: x.softmax(-1), 16384, 4095)
+
+    def odd_rms():
+        x, w = normal(16384, 4095, dtype=f16), normal(4095, dtype=f16)
+        return lambda: nn.rms_norm(x, (4095,), w, 1e-5)
+    yield "rmsnorm f16 16384x4095", odd_rms
     yield "softmax bf16 16384x4096", one(lambda x: x.softmax(-1), 16384, 4096, dtype=bf16)
     yield "softmax f32 1024Kx64", one(lambda x: x.softmax(-1), 1 << 20, 64)
     yield "log_softmax f32 2048x32000", one(lambda x: x.log_softmax(-1), 2048, 32000)

@@ -258,8 +258,23 @@ BW_DEVICE void search_columns(const ArgReduceArgs& args, Best<Key> (&shared)[kAr
   Best<Key> best = {0, begin + part};
   if (column < args.columns) {
     const U* x = static_cast<const U*>(args.x) + row_offset(args.outer, row) + column;
-#pragma unroll 4
-    for (uint32_t i = part; i < count; i += kArgParts)
+    uint32_t i = part;
+    if (args.reduced.rank == 1) {
+      // Many loads under way: compilers would have one at a time.
+      constexpr uint32_t kAtOnce = sizeof(U) < 4 ? 16 : 4;
+      const int64_t step = args.reduced.strides[0] * kArgParts;
+      const U* at = x + offset_in_row(args.reduced, begin, i);
+#pragma unroll 1
+      for (; i + (kAtOnce - 1) * kArgParts < count; i += kAtOnce * kArgParts, at += kAtOnce * step) {
+        U in[kAtOnce];
+#pragma unroll
+        for (uint32_t k = 0; k < kAtOnce; ++k) in[k] = at[k * step];
+#pragma unroll
+        for (uint32_t k = 0; k < kAtOnce; ++k) best.meet_next(key_of(in[k], args), begin + i + k * kArgParts);
+      }
+    }
+#pragma unroll 1
+    for (; i < count; i += kArgParts)
       best.meet_next(key_of(x[offset_in_row(args.reduced, begin, i)], args), begin + i);
   }
   shared[part][across] = best;

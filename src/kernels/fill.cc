@@ -3,6 +3,7 @@
 //   floors: bytes read and written over the bandwidth of memory
 #include "core/math/convert.h"
 #include "kernels/map.h"
+#include "kernels/transpose_args.h"
 
 namespace beeswax::gpu {
 
@@ -111,38 +112,48 @@ BW_COLLECT(uint8_t, 1)
 BW_COLLECT(uint16_t, 2)
 BW_COLLECT(uint32_t, 4)
 
-/// One tile of a matrix, turned through shared memory so that reads and writes are both of whole lines. The
-/// pitch of kTile + 1 keeps the columns of a tile in different banks.
+/// One tile of a matrix, turned through shared memory so that reads and writes are both of whole lines. What
+/// its rows are longer than kSide keeps its columns in different banks.
 template <class S>
-BW_DEVICE void transpose_tile(const TransposeArgs& args, S (&tile)[kTile][kTile + 1]) {
+struct TransposeTile {
+  static constexpr uint32_t kSide = transpose_tile(sizeof(S));
+  S at[kSide][kSide + (sizeof(S) < 4 ? 4 / sizeof(S) : 1)];
+};
+template <class S>
+BW_DEVICE void transpose_part(const TransposeArgs& args, TransposeTile<S>& tile) {
+  constexpr uint32_t kSide = TransposeTile<S>::kSide, kRows = kTileThreads / kSide, kEach = kSide / kRows;
   uint32_t index = block();
   const uint32_t column_tile = index % args.column_tiles;
   index /= args.column_tiles;
   const uint32_t row_tile = index % args.row_tiles;
   int64_t offset[2];
   offsets_at(args.batch, index / args.row_tiles, offset);
-  const S* x = static_cast<const S*>(args.x) + offset[0];
-  S* y = static_cast<S*>(args.y) + offset[1];
-  constexpr uint32_t kRows = kTileThreads / kTile;
-  const uint32_t in = thread() % kTile;
-  const uint32_t across = thread() / kTile;
-  const uint32_t first_row = row_tile * kTile;
-  const uint32_t first_column = column_tile * kTile;
+  const uint32_t in = thread() % kSide, across = thread() / kSide;
+  const uint32_t row = row_tile * kSide, column = column_tile * kSide;
+  const S* x = static_cast<const S*>(args.x) + offset[0] + column + in;
+  S* y = static_cast<S*>(args.y) + offset[1] + row + in;
+  // All loads first: compilers would put each into the tile before the next one.
+  S values[kEach] = {};
 #pragma unroll
-  for (uint32_t r = across; r < kTile; r += kRows)
-    if (first_row + r < args.rows && first_column + in < args.columns)
-      tile[r][in] = x[static_cast<int64_t>(first_row + r) * args.x_row + first_column + in];
+  for (uint32_t i = 0; i < kEach; ++i) {
+    const uint32_t r = row + across + i * kRows;
+    if (r < args.rows && column + in < args.columns) values[i] = x[static_cast<int64_t>(r) * args.x_row];
+  }
+#pragma unroll
+  for (uint32_t i = 0; i < kEach; ++i) tile.at[across + i * kRows][in] = values[i];
   barrier();
 #pragma unroll
-  for (uint32_t c = across; c < kTile; c += kRows)
-    if (first_column + c < args.columns && first_row + in < args.rows)
-      y[static_cast<int64_t>(first_column + c) * args.y_column + first_row + in] = tile[in][c];
+  for (uint32_t i = 0; i < kEach; ++i) {
+    const uint32_t c = column + across + i * kRows;
+    if (c < args.columns && row + in < args.rows)
+      y[static_cast<int64_t>(c) * args.y_column] = tile.at[in][across + i * kRows];
+  }
 }
 
 #define BW_TRANSPOSE(S, bytes)                                    \
   BW_KERNEL(kTileThreads) transpose_##bytes(TransposeArgs args) { \
-    BW_SHARED static S tile[kTile][kTile + 1];                    \
-    transpose_tile<S>(args, tile);                                \
+    BW_SHARED static TransposeTile<S> tile;                       \
+    transpose_part<S>(args, tile);                                \
   }
 BW_TRANSPOSE(uint8_t, 1)
 BW_TRANSPOSE(uint16_t, 2)

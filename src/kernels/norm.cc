@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // norm_<dtype>: RMS and layer norms of rows in registers, norm_short_<dtype> and norm_wide_<dtype> of shorter
-// and longer ones; norm_apply_<dtype> for rows beyond, and for all of f8e4m3 (has_rows).
+// and longer ones, norm_loose_... of those that come by single elements (RowKind); norm_apply_<dtype> for
+// rows beyond, and for all of f8e4m3 (has_rows).
 #include "kernels/rows.h"
 
 namespace beeswax::gpu {
@@ -16,13 +17,13 @@ template <class S, class Rows, class Centered, class Finish, class A = Compute<S
 BW_DEVICE void norm_store(const Rows& rows, const RowsArgs& args, A squares, typename Rows::Own& b,
                           Centered centered, Finish finish) {
   const A scale = norm_scale(squares, args.n, args.eps);
-  const S* weight = static_cast<const S*>(args.weight) + (rows.count > 0 ? rows.begin : 0);
+  const S* weight = static_cast<const S*>(args.weight);
   const S* bias = static_cast<const S*>(args.bias);
   typename Rows::Own w;
   rows.store(
-      [&](uint32_t i) __attribute__((always_inline)) {
-        rows.load(weight, i, w);
-        if (bias != nullptr) rows.load(bias + (weight - static_cast<const S*>(args.weight)), i, b);
+      [&](uint32_t p) __attribute__((always_inline)) {
+        rows.load(weight, p, w);
+        if (bias != nullptr) rows.load(bias, p, b);
       },
       [&](A x, uint32_t i) __attribute__((always_inline)) {
         const uint32_t j = i % Rows::kOwn;
@@ -73,28 +74,35 @@ BW_DEVICE void norm_apply(const RowsApplyArgs& args) {
 
 /// Blocks that a multiprocessor has the registers for; two wide ones of bf16 would spill a few.
 template <class Rows>
-constexpr int norm_blocks() {
-  if (Rows::kWide) return __is_same(typename Rows::Element, f16) ? 2 : 1;
-  return blocks_side_by_side(sizeof(typename Rows::Element)) * kRowThreads / Rows::kBlock;
+constexpr uint32_t norm_blocks() {
+  using S = typename Rows::Element;
+  if (Rows::kWide && !Rows::kLoose) return __is_same(S, f16) ? 2 : 1;
+  const uint32_t blocks = Rows::kLoose && Rows::kOneChunk ? 5 : blocks_side_by_side(sizeof(S));
+  return blocks * kRowThreads / Rows::kBlock;
 }
-#define BW_NORM_IN(infix, Rows, name)                                                           \
-  BW_KERNEL_SIDE_BY_SIDE(Rows::kBlock, norm_blocks<Rows>()) norm_##infix##name(RowsArgs args) { \
-    BW_SHARED static Rows::A partials[2][Rows::kGroups];                                        \
-    norm_rows<Rows>(args, partials);                                                            \
+#define BW_NORM_IN(kind, infix, S, name)                                                  \
+  using Norm##kind##_##name = RegisterRow<S, RowKind::kind>;                              \
+  BW_KERNEL_SIDE_BY_SIDE(Norm##kind##_##name::kBlock, norm_blocks<Norm##kind##_##name>()) \
+  norm_##infix##name(RowsArgs args) {                                                     \
+    BW_SHARED static Norm##kind##_##name::A partials[2][Norm##kind##_##name::kGroups];    \
+    norm_rows<Norm##kind##_##name>(args, partials);                                       \
   }
 #define BW_NORM_APPLY(S, name) \
   BW_KERNEL(kMapThreads) norm_apply_##name(RowsApplyArgs args) { norm_apply<S>(args); }
-#define BW_NORM(S, name)                \
-  BW_NORM_IN(, UsualRow<S>, name)       \
-  BW_NORM_IN(short_, ShortRow<S>, name) \
+#define BW_NORM(S, name)             \
+  BW_NORM_IN(Short, short_, S, name) \
+  BW_NORM_IN(Usual, , S, name)       \
   BW_NORM_APPLY(S, name)
-BW_NORM(float, f32)
+#define BW_NORM_MORE(S, name)                   \
+  BW_NORM(S, name)                              \
+  BW_NORM_IN(Wide, wide_, S, name)              \
+  BW_NORM_IN(LooseShort, loose_short_, S, name) \
+  BW_NORM_IN(Loose, loose_, S, name)            \
+  BW_NORM_IN(LooseWide, loose_wide_, S, name)
+BW_NORM_MORE(float, f32)
 BW_NORM(double, f64)
-BW_NORM(f16, f16)
-BW_NORM(bf16, bf16)
+BW_NORM_MORE(f16, f16)
+BW_NORM_MORE(bf16, bf16)
 BW_NORM_APPLY(f8e4m3, f8e4m3)
-BW_NORM_IN(wide_, WideRow<float>, f32)
-BW_NORM_IN(wide_, WideRow<f16>, f16)
-BW_NORM_IN(wide_, WideRow<bf16>, bf16)
 
 }  // namespace beeswax::gpu

@@ -11,7 +11,7 @@
 namespace beeswax::gpu {
 
 /// Blocks of 256 threads that have their share of a row in registers, elements of `bytes` bytes.
-constexpr int blocks_side_by_side(int bytes) { return bytes > 4 ? 2 : 4; }
+constexpr uint32_t blocks_side_by_side(int bytes) { return bytes > 4 ? 2 : 4; }
 
 /// The joint of a sum.
 struct Add {

@@ -101,32 +101,56 @@ struct ArgJoinArgs {
   uint32_t width_log2;
 };
 
-// Softmax and norms keep rows in registers: a chunk of a row in each group of kLanes / row_lanes threads. A
-// thread has as many neighbouring lanes as 16 bytes hold; of bytes fewer than that.
-constexpr uint32_t row_lanes(int element_bytes) { return element_bytes < 4 ? 8 : 4; }
-inline constexpr int kRowThreads = 256;
-/// Rows of up to kShortStripes times kLanes elements have a kernel with few registers, so that many fit a
-/// multiprocessor at once, in small blocks: nothing waits for what else is in one.
-inline constexpr uint32_t kShortStripes = 2;
-inline constexpr int kShortRowThreads = 64;
-/// There a thread has the lanes half a stripe farther on, too: what it does for a row is for more elements.
-constexpr uint32_t short_row_halves(int element_bytes) { return element_bytes <= 4 ? 2 : 1; }
-/// For longer rows of elements that are computed in 4 bytes.
-constexpr int wide_row_threads(int element_bytes) { return element_bytes < 4 ? 512 : 1024; }
-constexpr uint32_t most_in_row(int threads, int element_bytes) {
-  return static_cast<uint32_t>(threads) / (kLanes / row_lanes(element_bytes)) * kChunk;
-}
+// Softmax and norms keep rows in registers: a chunk of a row in each group of threads.
+inline constexpr uint32_t kRowThreads = 256;
+/// The kernels of rows. Short ones have few registers, so that many fit a multiprocessor at once, in small
+/// blocks: nothing waits for what else is in one. Loose rows begin or end elsewhere than packs do, and come
+/// by single elements.
+enum class RowKind : uint32_t { Short, Usual, Wide, LooseShort, Loose, LooseWide };
+inline constexpr uint32_t kRowKinds = 6;
+struct RowShape {
+  uint32_t lanes;    // neighbouring ones of a thread
+  uint32_t parts;    // of a stripe of kLanes elements, in each of which it has them
+  uint32_t stripes;  // of a row, or of a chunk of one
+  uint32_t threads;  // of a block
 
+  constexpr uint32_t chunk_threads() const { return kLanes / parts / lanes; }
+  constexpr bool one_chunk() const { return stripes * kLanes < kChunk; }
+  /// Elements of the longest row.
+  constexpr uint32_t most() const {
+    return one_chunk() ? stripes * kLanes : threads / chunk_threads() * kChunk;
+  }
+};
+constexpr bool is_loose(RowKind kind) { return kind >= RowKind::LooseShort; }
+/// A thread has as many neighbouring lanes as 16 bytes hold, of bytes fewer than that; in loose rows two, so
+/// that threads' single elements are neighbours too. In short rows it has the lanes some part of a stripe
+/// farther on as well: what it does for a row is for more elements.
+constexpr RowShape row_shape(RowKind kind, int element_bytes) {
+  constexpr uint32_t kStripes = kChunk / kLanes, kShortStripes = 2, kShortThreads = 64;
+  const bool narrow = element_bytes < 4;
+  const uint32_t lanes = narrow ? 8 : 4;
+  switch (kind) {
+    case RowKind::Short:
+      return {lanes, element_bytes <= 4 ? 2u : 1u, kShortStripes, kShortThreads};
+    case RowKind::Usual:
+      return {lanes, 1, kStripes, kRowThreads};
+    case RowKind::Wide:
+      return {lanes, 1, kStripes, narrow ? 512u : 1024u};
+    case RowKind::LooseShort:
+      return {2, 4, kShortStripes, kShortThreads};
+    case RowKind::Loose:
+      return {2, 2, kStripes, kRowThreads};
+    case RowKind::LooseWide:
+      break;
+  }
+  return {2, 2, kStripes, 512};
+}
 /// Rows of one-byte elements are not kept: they are rare, and long to convert. Those of eight bytes are where
 /// packs fit them, and have no wide blocks.
-constexpr bool has_rows(int element_bytes, bool wide) {
-  return wide ? element_bytes == 2 || element_bytes == 4 : element_bytes > 1;
+constexpr bool has_rows(RowKind kind, int element_bytes) {
+  return element_bytes == 8 ? kind <= RowKind::Usual : element_bytes > 1;
 }
-constexpr bool rows_in_packs_only(int element_bytes, int threads) {
-  return threads > kRowThreads || element_bytes == 8;
-}
-inline constexpr uint32_t kRowsPacks = 1;   // rows begin, and end, where packs do
-inline constexpr uint32_t kRowsSecond = 2;  // the logarithm of the softmax; the layer norm
+inline constexpr uint32_t kRowsSecond = 1;  // a flag: the logarithm of the softmax; the layer norm
 /// Rows of n elements, each of which 2^groups_log2 groups of 2^width_log2 threads make; 2^block_rows_log2
 /// rows a block.
 struct RowsArgs {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // softmax_<dtype> and its logarithm: rows in registers, softmax_short_<dtype> and softmax_wide_<dtype> for
-// shorter and longer ones; softmax_sum_<dtype> and softmax_apply_<dtype> for rows beyond, and for all of
-// f8e4m3 (has_rows).
+// shorter and longer ones, softmax_loose_... for those that come by single elements (RowKind);
+// softmax_sum_<dtype> and softmax_apply_<dtype> for rows beyond, and for all of f8e4m3 (has_rows).
 #include "kernels/reduce.h"
 #include "kernels/rows.h"
 
@@ -33,9 +33,9 @@ BW_DEVICE void softmax_rows(const RowsArgs& args, typename Rows::A (&partials)[2
   const A top = rows.largest(partials[0]);
   // Terms take the registers of the elements. Those of narrow elements need more: as many of them are made
   // twice as leave registers for three blocks at once, or for two wide ones.
-  constexpr bool kFit = sizeof(S) == sizeof(A) || Rows::kOneChunk;
-  constexpr uint32_t kStripesKept = kFit ? Rows::kPackedStripes : Rows::kWide ? 0 : Rows::kPackedStripes / 2;
-  constexpr uint32_t kKept = kStripesKept * Rows::kOwn;
+  constexpr bool kFit = sizeof(S) == sizeof(A) || Rows::kOneChunk || Rows::kLoose;
+  constexpr uint32_t kPacksKept = kFit ? Rows::kPacks : Rows::kWide ? 0 : Rows::kPacks * 3 / 4;
+  constexpr uint32_t kKept = kPacksKept * Rows::kOwn;
   A kept[kKept > 0 ? kKept : 1];
   const A sum = rows.template join<Add>(
       partials[1], [&](A x) __attribute__((always_inline)) { return softmax_term<S>(x - top); },
@@ -76,16 +76,19 @@ BW_DEVICE void softmax_apply(const RowsApplyArgs& args) {
 
 /// Blocks that a multiprocessor has the registers for.
 template <class Rows>
-constexpr int softmax_blocks() {
-  constexpr auto size = static_cast<int>(sizeof(typename Rows::Element));
-  if (Rows::kWide) return size < 4 ? 2 : 1;
-  constexpr int kNarrow = Rows::kOneChunk ? 4 : 3, kFloat = Rows::kOneChunk ? 5 : 4;
-  return (size < 4 ? kNarrow : size == 4 ? kFloat : 1) * kRowThreads / Rows::kBlock;
+constexpr uint32_t softmax_blocks() {
+  constexpr auto size = sizeof(typename Rows::Element);
+  if (Rows::kWide && !Rows::kLoose) return size < 4 ? 2 : 1;
+  constexpr uint32_t kNarrow = Rows::kOneChunk ? 4 : 3, kFloat = Rows::kOneChunk ? 5 : 4;
+  const uint32_t blocks = Rows::kLoose || size == 4 ? kFloat : size < 4 ? kNarrow : 1;
+  return blocks * kRowThreads / Rows::kBlock;
 }
-#define BW_SOFTMAX_IN(infix, Rows, name)                                                              \
-  BW_KERNEL_SIDE_BY_SIDE(Rows::kBlock, softmax_blocks<Rows>()) softmax_##infix##name(RowsArgs args) { \
-    BW_SHARED static Rows::A partials[2][Rows::kGroups];                                              \
-    softmax_rows<Rows>(args, partials);                                                               \
+#define BW_SOFTMAX_IN(kind, infix, S, name)                                                        \
+  using Softmax##kind##_##name = RegisterRow<S, RowKind::kind>;                                    \
+  BW_KERNEL_SIDE_BY_SIDE(Softmax##kind##_##name::kBlock, softmax_blocks<Softmax##kind##_##name>()) \
+  softmax_##infix##name(RowsArgs args) {                                                           \
+    BW_SHARED static Softmax##kind##_##name::A partials[2][Softmax##kind##_##name::kGroups];       \
+    softmax_rows<Softmax##kind##_##name>(args, partials);                                          \
   }
 #define BW_SOFTMAX_APPLY(S, name)                                     \
   BW_KERNEL(kReduceThreads) softmax_sum_##name(ReduceRowsArgs args) { \
@@ -93,17 +96,20 @@ constexpr int softmax_blocks() {
     reduce_rows<TermsReduce<S>, S>(args, partials);                   \
   }                                                                   \
   BW_KERNEL(kMapThreads) softmax_apply_##name(RowsApplyArgs args) { softmax_apply<S>(args); }
-#define BW_SOFTMAX(S, name)                \
-  BW_SOFTMAX_IN(, UsualRow<S>, name)       \
-  BW_SOFTMAX_IN(short_, ShortRow<S>, name) \
+#define BW_SOFTMAX(S, name)             \
+  BW_SOFTMAX_IN(Short, short_, S, name) \
+  BW_SOFTMAX_IN(Usual, , S, name)       \
   BW_SOFTMAX_APPLY(S, name)
-BW_SOFTMAX(float, f32)
+#define BW_SOFTMAX_MORE(S, name)                   \
+  BW_SOFTMAX(S, name)                              \
+  BW_SOFTMAX_IN(Wide, wide_, S, name)              \
+  BW_SOFTMAX_IN(LooseShort, loose_short_, S, name) \
+  BW_SOFTMAX_IN(Loose, loose_, S, name)            \
+  BW_SOFTMAX_IN(LooseWide, loose_wide_, S, name)
+BW_SOFTMAX_MORE(float, f32)
 BW_SOFTMAX(double, f64)
-BW_SOFTMAX(f16, f16)
-BW_SOFTMAX(bf16, bf16)
+BW_SOFTMAX_MORE(f16, f16)
+BW_SOFTMAX_MORE(bf16, bf16)
 BW_SOFTMAX_APPLY(f8e4m3, f8e4m3)
-BW_SOFTMAX_IN(wide_, WideRow<float>, f32)
-BW_SOFTMAX_IN(wide_, WideRow<f16>, f16)
-BW_SOFTMAX_IN(wide_, WideRow<bf16>, bf16)
 
 }  // namespace beeswax::gpu

@@ -32,7 +32,7 @@ inline constexpr int kStridedElements = 4;
 constexpr int packed_elements(int bytes) { return bytes == 1 ? 8 : 16 / bytes; }
 inline constexpr int kPackedPacks = 2;
 
-// Transposes: a block moves a tile of kTile x kTile elements.
+// Transposes (kernels/transpose_args.h): elements of 8 bytes have tiles of this side.
 inline constexpr int kTile = 32;
 inline constexpr int kTileThreads = 256;
 

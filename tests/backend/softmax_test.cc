@@ -93,6 +93,28 @@ TEST(Softmax, RowsOfEveryLength) {
     }
 }
 
+// Rows whose elements do not come in packs, by their length or by where they begin, up to lengths that GPUs
+// keep in registers and beyond.
+TEST(Softmax, LongRowsOfAnyPlace) {
+  for (DType dtype : {DType::BF16, DType::F16, DType::F32})
+    for (int64_t n : {8190, 8193, 16'383, 16'385}) {
+      const Tensor x = random_tensor({2, n}, dtype, static_cast<uint32_t>(n));
+      expect_close(dtype, x.softmax(-1).to_doubles(), by_rows(x.to_doubles(), n, softmax_row), n, 0,
+                   short_exp_bound(dtype));
+    }
+  for (DType dtype : floats())
+    for (int64_t n : {8, 64, 128, 136, 520, 1024})
+      for (int64_t start : {1, 3}) {
+        const Tensor x = random_tensor({5, n + 8}, dtype, static_cast<uint32_t>(n)).narrow(1, start, n);
+        EXPECT_EQ(x.softmax(-1).to_bytes(), x.contiguous().softmax(-1).to_bytes())
+            << dtype_name(dtype) << " " << n << " from " << start;
+        EXPECT_EQ(x.layer_norm().to_bytes(), x.contiguous().layer_norm().to_bytes())
+            << dtype_name(dtype) << " " << n << " from " << start;
+        EXPECT_EQ(x.rms_norm().to_bytes(), x.contiguous().rms_norm().to_bytes())
+            << dtype_name(dtype) << " " << n << " from " << start;
+      }
+}
+
 // Several blocks of rows, of which the last one is smaller.
 TEST(Softmax, ManyRows) {
   for (DType dtype : floats())
@@ -267,7 +289,7 @@ TEST(Softmax, InfinitiesAndNaN) {
 
 TEST(Norms, MatchTheirDefinitions) {
   for (DType dtype : floats())
-    for (int64_t n : {1, 5, 64, 513, 2048}) {
+    for (int64_t n : {1, 5, 64, 101, 131, 513, 2048, 8193}) {
       const double eps = 1e-5;
       const Tensor x = random_tensor({3, n}, dtype, static_cast<uint32_t>(n), -3, 5);
       const Tensor w = random_tensor({n}, dtype, 2, 0.5, 2);

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Constants, ranges and copies.
 #include "backends/gpu/launch.h"
+#include "kernels/transpose_args.h"
 
 namespace beeswax::gpu {
 namespace {
@@ -43,24 +44,24 @@ Turn turn_of(const Nest<2>& nest) {
   return turn;
 }
 
-int64_t tiles_of(const Nest<2>& nest, const Turn& turn) {
+int64_t tiles_of(const Nest<2>& nest, const Turn& turn, int64_t side) {
   const int64_t rows = nest.dims[static_cast<size_t>(turn.rows)];
   const int64_t columns = nest.dims[static_cast<size_t>(turn.columns)];
-  return nest.count / (rows * columns) * ceil_div(rows, kTile) * ceil_div(columns, kTile);
+  return nest.count / (rows * columns) * ceil_div(rows, side) * ceil_div(columns, side);
 }
 
 // Calls launch(part, offsets) for parts of a turned copy that one launch can take: halves of the batch, then
 // of the longer side at the border of a tile, so that short sides stay whole. Small matrices fill their tiles
-// badly, with fewer elements than threads.
+// badly, with fewer elements than threads. A tile has `side` rows.
 template <class Launch>
-void for_each_turned(const Nest<2>& nest, const Turn& turn, const std::array<int64_t, 2>& offset,
-                     const Launch& launch) {
+void for_each_turned(const Nest<2>& nest, const Turn& turn, int64_t side,
+                     const std::array<int64_t, 2>& offset, const Launch& launch) {
   if (nest.count == 0) return;
-  if (nest.count <= most_elements() && tiles_of(nest, turn) * kTileThreads < 4 * most_elements())
+  if (nest.count <= most_elements() && tiles_of(nest, turn, side) * kTileThreads < 4 * most_elements())
     return launch(nest, offset);
   const auto rows = static_cast<size_t>(turn.rows), columns = static_cast<size_t>(turn.columns);
   size_t axis = nest.dims[rows] >= nest.dims[columns] ? rows : columns;
-  int64_t multiple = kTile;
+  int64_t multiple = side;
   for (size_t i = 0; i < static_cast<size_t>(nest.rank); ++i) {
     if (i == rows || i == columns || nest.dims[i] == 1) continue;
     axis = i;
@@ -72,10 +73,10 @@ void for_each_turned(const Nest<2>& nest, const Turn& turn, const std::array<int
   Nest<2> part = nest;
   part.dims[axis] = half;
   part.count = half * inner;
-  for_each_turned(part, turn, offset, launch);
+  for_each_turned(part, turn, side, offset, launch);
   part.dims[axis] = nest.dims[axis] - half;
   part.count = part.dims[axis] * inner;
-  for_each_turned(part, turn,
+  for_each_turned(part, turn, side,
                   {offset[0] + half * nest.strides[0][axis], offset[1] + half * nest.strides[1][axis]},
                   launch);
 }
@@ -154,24 +155,28 @@ void GpuBackend::range(const Target& out, const Scalar& start, const Scalar& ste
 void GpuBackend::copy(const Operand& x, const Target& out) {
   const size_t kind = size_index(out.dtype);
   const Nest<2> whole({x.layout, out.layout});
-  if (const Turn turn = turn_of(whole); turn.rows >= 0)
-    return for_each_turned(whole, turn, {}, [&](const Nest<2>& part, const std::array<int64_t, 2>& offset) {
-      const auto rows = static_cast<size_t>(turn.rows), columns = static_cast<size_t>(turn.columns);
-      TransposeArgs arguments{};
-      arguments.x = at(x.data(), offset[0], x.dtype);
-      arguments.y = at(out.data(), offset[1], out.dtype);
-      arguments.rows = static_cast<uint32_t>(part.dims[rows]);
-      arguments.columns = static_cast<uint32_t>(part.dims[columns]);
-      arguments.x_row = part.strides[0][rows];
-      arguments.y_column = part.strides[1][columns];
-      arguments.row_tiles = blocks_for(part.dims[rows], kTile);
-      arguments.column_tiles = blocks_for(part.dims[columns], kTile);
-      Nest<2> batch = part;
-      batch.dims[rows] = batch.dims[columns] = 1;
-      arguments.batch = walk_of(batch);
-      gpu_.launch(transpose_kernels.get(gpu_, kind),
-                  {{static_cast<uint32_t>(tiles_of(part, turn)), 1, 1}, kTileThreads, 0}, arguments);
-    });
+  if (const Turn turn = turn_of(whole); turn.rows >= 0) {
+    const int64_t side = transpose_tile(bytes_of(out.dtype));
+    return for_each_turned(
+        whole, turn, side, {}, [&](const Nest<2>& part, const std::array<int64_t, 2>& offset) {
+          const auto rows = static_cast<size_t>(turn.rows), columns = static_cast<size_t>(turn.columns);
+          TransposeArgs arguments{};
+          arguments.x = at(x.data(), offset[0], x.dtype);
+          arguments.y = at(out.data(), offset[1], out.dtype);
+          arguments.rows = static_cast<uint32_t>(part.dims[rows]);
+          arguments.columns = static_cast<uint32_t>(part.dims[columns]);
+          arguments.x_row = part.strides[0][rows];
+          arguments.y_column = part.strides[1][columns];
+          arguments.row_tiles = blocks_for(part.dims[rows], side);
+          arguments.column_tiles = blocks_for(part.dims[columns], side);
+          Nest<2> batch = part;
+          batch.dims[rows] = batch.dims[columns] = 1;
+          arguments.batch = walk_of(batch);
+          gpu_.launch(transpose_kernels.get(gpu_, kind),
+                      {{static_cast<uint32_t>(tiles_of(part, turn, side)), 1, 1}, kTileThreads, 0},
+                      arguments);
+        });
+  }
   for_each_part(whole, [&](const Nest<2>& part, const std::array<int64_t, 2>& offset, int64_t) {
     const std::byte* from = at(x.data(), offset[0], x.dtype);
     std::byte* to = at(out.data(), offset[1], out.dtype);

@@ -118,9 +118,11 @@ void GpuBackend::arg_reduce(ArgReduceOp op, const Operand& x, uint32_t axes, con
   args.pieces = divisor_of(static_cast<uint32_t>(pieces));
   args.columns = static_cast<uint32_t>(view.columns);
   args.tiles = blocks_for(view.columns, kColumnThreads);
-  // Threads load twice where there are enough of them to fill the device so.
+  // Threads take as many elements as leave enough threads to fill the device: those of one wave wait for
+  // none.
   const int64_t filled = 2048 * int64_t{gpu_.properties().units};
-  const int64_t each = view.results() * pieces * ceil_div(piece, int64_t{32}) < filled ? 8 : 32;
+  int64_t each = 128;
+  while (each > 8 && view.results() * pieces * ceil_div(piece, each) < filled) each /= 4;
   args.width_log2 = std::min(log2_up(ceil_div(piece, each)), log2_up(kArgThreads));
   args.reduced = reduced_axes(view.reduced);
   args.packs = !columns && view.dense_rows() && rows_begin_at(view.base, view.dtype, view.outer, 16) ? 1 : 0;

@@ -1,18 +1,23 @@
 // SPDX-License-Identifier: Apache-2.0
 // Softmax and norms: one pass over memory where a row fits the registers of a block, else sums first and then
 // a pass over elements.
+#include <iterator>
+#include <optional>
+
 #include "backends/gpu/reduction.h"
 
 namespace beeswax::gpu {
 namespace {
 
-// For each dtype: rows in a block, short ones, in a block of more threads, elements after sums, and sums.
-enum : size_t { kRows, kShortRows, kWideRows, kApply, kSum, kSteps };
+// For each dtype: rows in registers of every kind, elements after sums, and sums.
+enum : size_t { kApply = kRowKinds, kSum, kSteps };
 KernelTable::Name named(const char* operation, size_t index) {
-  constexpr std::string_view kNames[] = {"_", "_short_", "_wide_", "_apply_", "_sum_"};
+  constexpr std::string_view kNames[] = {"_short_",      "_",       "_wide_", "_loose_short_", "_loose_",
+                                         "_loose_wide_", "_apply_", "_sum_"};
+  static_assert(std::size(kNames) == kSteps);
   const auto dtype = static_cast<DType>(index / kSteps);
   const size_t step = index % kSteps;
-  if (!dtype_is_float(dtype) || (step <= kWideRows && !has_rows(bytes_of(dtype), step == kWideRows)))
+  if (!dtype_is_float(dtype) || (step < kRowKinds && !has_rows(static_cast<RowKind>(step), bytes_of(dtype))))
     return {"", ""};
   return {join_text(operation, kNames[step], dtype_name(dtype)), operation};
 }
@@ -44,12 +49,11 @@ struct RowsView {
   }
 };
 
-// Lanes that a thread has.
-uint32_t lanes_of(DType dtype) { return row_lanes(bytes_of(dtype)); }
-
+// Elements of a pack: the lanes of a thread where rows are not loose.
+uint32_t pack_of(DType dtype) { return row_shape(RowKind::Usual, bytes_of(dtype)).lanes; }
 bool in_packs(const void* x, DType dtype) {
-  const unsigned pack = std::min(16u, lanes_of(dtype) * static_cast<unsigned>(bytes_of(dtype)));
-  return reinterpret_cast<uintptr_t>(x) % pack == 0;
+  const unsigned bytes = std::min(16u, pack_of(dtype) * static_cast<unsigned>(bytes_of(dtype)));
+  return reinterpret_cast<uintptr_t>(x) % bytes == 0;
 }
 
 // A launch over all rows, in parts that fit one: launch(first row, rows).
@@ -59,36 +63,38 @@ void for_rows(int64_t rows, int64_t per_launch, const Launch& launch) {
     launch(first, std::min(per_launch, rows - first));
 }
 
+// The kernel for rows of n elements that are loose or not, if there is one.
+std::optional<RowKind> kind_of(int64_t n, bool loose, int bytes) {
+  for (uint32_t i = 0; i < kRowKinds; ++i)
+    if (const auto kind = static_cast<RowKind>(i);
+        is_loose(kind) == loose && has_rows(kind, bytes) && n <= row_shape(kind, bytes).most())
+      return kind;
+  return {};
+}
+
 // Rows in registers, if they fit.
 bool launch_rows(Gpu& gpu, KernelTable& table, const RowsView& view, DType dtype, std::byte* y,
                  RowsArgs args) {
-  const bool packs = in_packs(view.x, dtype) && in_packs(y, dtype) && view.n % lanes_of(dtype) == 0 &&
-                     (view.rows == 1 || view.stride % lanes_of(dtype) == 0) && in_packs(args.weight, dtype) &&
+  const uint32_t pack = pack_of(dtype);
+  const bool packs = in_packs(view.x, dtype) && in_packs(y, dtype) && view.n % pack == 0 &&
+                     (view.rows == 1 || view.stride % pack == 0) && in_packs(args.weight, dtype) &&
                      in_packs(args.bias, dtype);
-  const int wide_threads = wide_row_threads(bytes_of(dtype));
-  const bool wide = view.n > most_in_row(kRowThreads, bytes_of(dtype));
-  if (!has_rows(bytes_of(dtype), wide) || view.n > most_in_row(wide_threads, bytes_of(dtype))) return false;
-  const bool is_short = view.n <= int64_t{kShortStripes * kLanes};
-  const int threads = wide ? wide_threads : is_short ? kShortRowThreads : kRowThreads;
-  if (!packs && rows_in_packs_only(bytes_of(dtype), threads)) return false;
+  const std::optional<RowKind> kind = kind_of(view.n, !packs, bytes_of(dtype));
+  if (!kind) return false;
+  const RowShape shape = row_shape(*kind, bytes_of(dtype));
   args.n = static_cast<uint32_t>(view.n);
-  const uint32_t lanes = kLanes / (is_short ? short_row_halves(bytes_of(dtype)) : 1);
-  args.width_log2 =
-      log2_up(std::min<int64_t>(lanes / lanes_of(dtype), ceil_div(view.n, int64_t{lanes_of(dtype)})));
+  args.width_log2 = log2_up(std::min<int64_t>(shape.chunk_threads(), ceil_div(view.n, int64_t{shape.lanes})));
   args.groups_log2 = log2_up(ceil_div(view.n, int64_t{kChunk}));
-  args.block_rows_log2 = log2_up(threads >> (args.width_log2 + args.groups_log2));
-  args.flags |= packs ? kRowsPacks : 0;
+  args.block_rows_log2 = log2_up(shape.threads >> (args.width_log2 + args.groups_log2));
   args.x_row = view.stride;
-  const Kernel& kernel = table.get(gpu, entry(dtype, wide ? kWideRows : is_short ? kShortRows : kRows));
-  const int64_t most = most_blocks(threads) << args.block_rows_log2;
+  const Kernel& kernel = table.get(gpu, entry(dtype, static_cast<size_t>(*kind)));
+  const int64_t most = most_blocks(shape.threads) << args.block_rows_log2;
   for_rows(view.rows, most, [&](int64_t first, int64_t rows) {
     args.x = at(view.x, first * view.stride, dtype);
     args.y = at(y, first * view.n, dtype);
     args.rows = static_cast<uint32_t>(rows);
-    gpu.launch(
-        kernel,
-        {{blocks_for(rows, int64_t{1} << args.block_rows_log2), 1, 1}, static_cast<uint32_t>(threads), 0},
-        args);
+    gpu.launch(kernel, {{blocks_for(rows, int64_t{1} << args.block_rows_log2), 1, 1}, shape.threads, 0},
+               args);
   });
   return true;
 }

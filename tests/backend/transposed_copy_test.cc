@@ -1,0 +1,51 @@
+// SPDX-License-Identifier: Apache-2.0
+// Transposed copies through Tensor, of every element size, over sizes that fill tiles and that do not,
+// against index arithmetic.
+#include <gtest/gtest.h>
+
+#include <cstdint>
+#include <vector>
+
+#include "beeswax/tensor.h"
+
+namespace beeswax {
+namespace {
+
+template <class T>
+T number(int64_t plane, int64_t row, int64_t column) {
+  return static_cast<T>((plane * 7919 + row * 263 + column) * 2654435761 + 17);
+}
+
+// [planes, rows, columns] from the middle of a wider tensor, with its last two axes exchanged.
+template <class T>
+void check(int64_t planes, int64_t rows, int64_t columns, int64_t margin) {
+  const int64_t wide = columns + 2 * margin;
+  std::vector<T> numbers;
+  for (int64_t p = 0; p < planes; ++p)
+    for (int64_t r = 0; r < rows; ++r)
+      for (int64_t c = 0; c < wide; ++c) numbers.push_back(number<T>(p, r, c));
+  const Tensor x = Tensor::from_vec(numbers, {planes, rows, wide}).narrow(2, margin, columns);
+  const std::vector<T> got = x.transpose(1, 2).contiguous().template to_vec<T>();
+  size_t at = 0;
+  for (int64_t p = 0; p < planes; ++p)
+    for (int64_t c = 0; c < columns; ++c)
+      for (int64_t r = 0; r < rows; ++r, ++at)
+        ASSERT_EQ(got[at], number<T>(p, r, c + margin))
+            << sizeof(T) << " bytes, " << planes << " of " << rows << " by " << columns << " at " << p << " "
+            << r << " " << c;
+}
+
+template <class T>
+void check_sizes() {
+  for (const int64_t rows : {1, 7, 8, 31, 32, 33, 63, 64, 65, 130})
+    for (const int64_t columns : {1, 8, 32, 33, 63, 64, 65, 127, 129})
+      check<T>(rows % 2 + 1, rows, columns, columns % 3);
+}
+
+TEST(TransposedCopy, OneByte) { check_sizes<uint8_t>(); }
+TEST(TransposedCopy, TwoBytes) { check_sizes<int16_t>(); }
+TEST(TransposedCopy, FourBytes) { check_sizes<int32_t>(); }
+TEST(TransposedCopy, EightBytes) { check_sizes<int64_t>(); }
+
+}  // namespace
+}  // namespace beeswax
