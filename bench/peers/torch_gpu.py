@@ -158,6 +158,7 @@ def neighbours():
         return lambda: torch.where(c, x, y)
     yield "where f16 64M", where
     yield "copy f32 half of 8192x8192", one(lambda x: x[:, :4096].contiguous(), 8192, 8192)
+    yield "copy u8 8192x8192 transposed", one(lambda x: x.t().contiguous(), 8192, 8192, dtype=torch.uint8)
     yield "copy f16 heads of 16384x32x128", one(lambda x: x.transpose(1, 2).contiguous(), 4, 4096, 32, 128, dtype=f16)
     yield "cat f32 4 of 16M", two(lambda x, y: torch.cat([x, y, x, y]), N // 4)
     yield "cat bf16 2 of 8192x8192 dim 1", two(lambda x, y: torch.cat([x, y], 1), 8192, 8192, dtype=bf16)
