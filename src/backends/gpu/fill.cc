@@ -52,12 +52,13 @@ int64_t tiles_of(const Nest<2>& nest, const Turn& turn, int64_t side) {
 
 // Calls launch(part, offsets) for parts of a turned copy that one launch can take: halves of the batch, then
 // of the longer side at the border of a tile, so that short sides stay whole. Small matrices fill their tiles
-// badly, with fewer elements than threads. A tile has `side` rows.
+// badly, with fewer elements than threads. A tile has `side` rows, and is not cut.
 template <class Launch>
 void for_each_turned(const Nest<2>& nest, const Turn& turn, int64_t side,
                      const std::array<int64_t, 2>& offset, const Launch& launch) {
   if (nest.count == 0) return;
-  if (nest.count <= most_elements() && tiles_of(nest, turn, side) * kTileThreads < 4 * most_elements())
+  const int64_t tiles = tiles_of(nest, turn, side);
+  if (tiles == 1 || (nest.count <= most_elements() && tiles * kTileThreads < 4 * most_elements()))
     return launch(nest, offset);
   const auto rows = static_cast<size_t>(turn.rows), columns = static_cast<size_t>(turn.columns);
   size_t axis = nest.dims[rows] >= nest.dims[columns] ? rows : columns;
