@@ -130,7 +130,7 @@ void row(const void* from, int64_t count, int64_t first, bool start, void* best,
 }
 
 // The best of kStreams rows for n columns from c on, `apart` rows from each other, against what was found.
-template <class Kind, int kStreams>
+template <class Kind, int kStreams, bool kRequests>
 class RowStreams {
  public:
   using Element = typename Kind::Element;
@@ -152,8 +152,10 @@ class RowStreams {
     }
     int64_t c = 0;
     for (; c + n <= columns; c += n) {
+      if constexpr (kRequests) {
 #pragma GCC unroll 8
-      for (int s = 0; s < kStreams; ++s) __builtin_prefetch(later[s] + c, 0, 2);
+        for (int s = 0; s < kStreams; ++s) __builtin_prefetch(later[s] + c, 0, 2);
+      }
       step(x, places, c, best + c, at + c);
     }
     if (n == 1 || c == columns) return;
@@ -203,7 +205,7 @@ class RowStreams {
 };
 
 // Requests what each stream has kAhead bytes later, and near its end what it begins with in the next call.
-template <class Kind, int kStreams>
+template <class Kind, int kStreams, bool kRequests = true>
 void take_rows(const ArgColumnsArgs& args, int64_t begin, int64_t steps, typename Kind::Key* best,
                typename Kind::Place* at) {
   using Element = typename Kind::Element;
@@ -218,7 +220,7 @@ void take_rows(const ArgColumnsArgs& args, int64_t begin, int64_t steps, typenam
       from[s] = x + args.offsets[begin + r + s * steps];
       ahead[s] = x + args.offsets[begin + next + s * steps] + (later < steps ? 0 : args.next);
     }
-    RowStreams<Kind, kStreams>::take(from, ahead, args.columns, begin + r, steps, best, at);
+    RowStreams<Kind, kStreams, kRequests>::take(from, ahead, args.columns, begin + r, steps, best, at);
   }
 }
 
@@ -238,9 +240,17 @@ void columns(const ArgColumnsArgs& args) {
     __builtin_memcpy(best + c, &keys, static_cast<size_t>(left) * sizeof(Key));
   }
   for (int64_t c = 0; c < args.columns; ++c) at[c] = 0;
-  constexpr int kMany = 8;
-  const int64_t done = args.rows / kMany * kMany;
-  take_rows<Kind, kMany>(args, 0, done / kMany, best, at);
+  // Few streams, which the processor foresees by itself, where what is found so far stays in the first cache
+  // beside them; elements of 16 bits take longer to compare than that saves.
+  constexpr int kMany = 8, kFew = 2;
+  constexpr int64_t kKept = 8192;
+  const bool few = sizeof(Key) >= 4 && args.columns * static_cast<int64_t>(2 * sizeof(Key)) <= kKept;
+  const int64_t done = args.rows / (few ? kFew : kMany) * (few ? kFew : kMany);
+  if (few) {
+    take_rows<Kind, kFew, false>(args, 0, done / kFew, best, at);
+  } else {
+    take_rows<Kind, kMany>(args, 0, done / kMany, best, at);
+  }
   take_rows<Kind, 1>(args, done, args.rows - done, best, at);
   for (int64_t c = 0; c < args.columns; ++c)
     args.at[c] = static_cast<uint32_t>(args.first) + static_cast<uint32_t>(at[c]);

@@ -98,10 +98,10 @@ struct Joins {
 };
 
 /// What is requested while element i of each stream is read: element i + near, or from element `turn` on
-/// i + far.
+/// i + far. Or, where streams are neighbours, as many lines in their order as are read: those `block`
+/// elements behind the first stream, which are read when the block is done.
 struct Requests {
-  int64_t near = 0, turn = 0, far = 0;
-  Requests from(int64_t i) const { return {near, turn - i, far}; }
+  int64_t near = 0, turn = 0, far = 0, block = 0;
 };
 
 template <class Pack, class Sum>
@@ -149,8 +149,13 @@ void take_joining(const typename Kind::Element* const* streams, int64_t count, t
   int64_t i = 0;
   if constexpr (Kind::kWidth > 1) {
     for (; i + kLine <= count; i += kLine) {
-      const int64_t ahead = i + (i < requests.turn ? requests.near : requests.far);
-      if (!Kind::kAnyOrder && ahead != i) {
+      if constexpr (Kind::kAnyOrder) {
+        if (requests.block != 0) {
+#pragma GCC unroll 8
+          for (int s = 0; s < kStreams; ++s)
+            __builtin_prefetch(x[0] + requests.block + i * kStreams + s * kLine, 0, 2);
+        }
+      } else if (const int64_t ahead = i + (i < requests.turn ? requests.near : requests.far); ahead != i) {
 #pragma GCC unroll 8
         for (int s = 0; s < kStreams; ++s) __builtin_prefetch(x[s] + ahead, 0, 2);
       }
@@ -262,17 +267,21 @@ class ColumnChunk {
     join_lanes<Kind>(groups_, kGroups, args_.columns, groups_);
   }
 
-  // One row of results from half as many streams, which run on over all rows; with more they are slower, and
-  // with requests as well.
+  // One row of results. Where it stays in the first cache beside what is read, two streams, which run on over
+  // all rows, as the processor foresees them. A longer one comes from the second cache for every step, so
+  // that eight rows are taken in one: neighbours, requested as they lie in memory.
   void any_order() const {
-    constexpr int64_t kFew = kStreams / 2;
-    const int64_t steps = args_.rows / kFew;
+    constexpr int64_t kKept = 8192;
+    const bool few = args_.columns * static_cast<int64_t>(sizeof(Sum)) <= kKept || !args_.dense;
+    const int64_t streams = few ? 2 : kStreams, steps = args_.rows / streams;
+    Requests requests;
+    if (!few) requests.block = kStreams * args_.columns;
     for (int64_t step = 0; step < steps; ++step) {
-      const char* x[kFew] = {};
-      for (int64_t s = 0; s < kFew; ++s) x[s] = row_at(step + s * steps);
-      take_rows(x, 1, kFew, args_.columns, groups_, {}, {}, step > 0);
+      const char* x[kStreams] = {};
+      for (int64_t s = 0; s < streams; ++s) x[s] = row_at(few ? step + s * steps : step * streams + s);
+      take_rows(x, 1, streams, args_.columns, groups_, {}, requests, step > 0);
     }
-    for (int64_t row = steps * kFew; row < args_.rows; ++row) {
+    for (int64_t row = steps * streams; row < args_.rows; ++row) {
       const char* const x[1] = {row_at(row)};
       take_rows(x, 1, 1, args_.columns, groups_, {}, {}, row > 0);
     }
@@ -362,9 +371,12 @@ class ColumnChunk {
   void combine_rows(const Element* const* x, int64_t lanes, int64_t rows, int64_t count, Sum* into,
                     const Joins<Sum>& joins, const Requests& requests, bool more) const {
     if constexpr (Kind::kAnyOrder) {
-      if (rows == 4) {
-        more ? take_streams<Kind, 1, 4, true>(x, count, into, joins, requests, into)
-             : take_streams<Kind, 1, 4>(x, count, into, joins, requests);
+      if (rows == kStreams) {
+        more ? take_streams<Kind, 1, kStreams, true>(x, count, into, joins, requests, into)
+             : take_streams<Kind, 1, kStreams>(x, count, into, joins, requests);
+      } else if (rows == 2) {
+        more ? take_streams<Kind, 1, 2, true>(x, count, into, joins, requests, into)
+             : take_streams<Kind, 1, 2>(x, count, into, joins, requests);
       } else {
         more ? take_streams<Kind, 1, 1, true>(x, count, into, joins, requests, into)
              : take_streams<Kind, 1, 1>(x, count, into, joins, requests);
