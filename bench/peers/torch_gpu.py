@@ -182,6 +182,8 @@ def neighbours():
     yield "sum f16 16384x4096 dim 0", one(lambda x: x.sum(0), 16384, 4096, dtype=f16)
     yield "sum f32 64x4096x256 dim 1", one(lambda x: x.sum(1), 64, 4096, 256)
     yield "sum f32 1024Kx64", one(lambda x: x.sum(-1), 1 << 20, 64)
+    yield "sum f16 1024Kx64", one(lambda x: x.sum(-1), 1 << 20, 64, dtype=f16)
+    yield "sum f32 256Kx256", one(lambda x: x.sum(-1), 1 << 18, 256)
     yield "sum f32 16384x4097 dim 0", one(lambda x: x.sum(0), 16384, 4097)
     yield "sum f32 64x64x64x256 dims 0 2", one(lambda x: x.sum((0, 2)), 64, 64, 64, 256)
     yield "min bf16 16384x4096", one(lambda x: x.amin(-1), 16384, 4096, dtype=bf16)

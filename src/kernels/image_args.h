@@ -20,6 +20,7 @@ struct PoolArgs {
   void* y;
   uint32_t count;          // outputs of this launch
   uint32_t average;        // or else the maximum
+  uint32_t packed;         // windows of 2 by 2, 2 apart, of whose rows threads take packs
   uint32_t rows, columns;  // of a window
   uint32_t row_step, column_step;
   Divisor window_columns;
@@ -35,7 +36,7 @@ struct UpsamplePlace {
   double weight;  // of high
 };
 struct UpsampleAxisArgs {
-  UpsamplePlace* to;
+  void* to;  // of UpsamplePlace; nearest: of uint32_t
   uint32_t in, out;
   uint32_t bilinear, align_corners;
   double scale;
@@ -44,9 +45,9 @@ struct UpsampleArgs {
   const void* x;
   void* y;
   uint32_t count;
-  const UpsamplePlace* rows;
-  const UpsamplePlace* columns;
-  uint32_t packed;  // nearest: threads make packs of neighbours in a row
+  const void* rows;     // of UpsamplePlace; nearest: of uint32_t
+  const void* columns;  // likewise
+  uint32_t packed;      // nearest: threads make packs of neighbours in a row
   Planes from;
   PlaneOutputs outputs;
 };

@@ -65,31 +65,58 @@ BW_DEVICE T tree_sum(T (&v)[count]) {
   return v[0];
 }
 
-template <class S, int rows, int columns>
-BW_DEVICE S pool_window(const PoolArgs& args, const S* x) {
+/// What a window of `count` elements becomes.
+template <class S, int count>
+BW_DEVICE S pool_of(const PoolArgs& args, const S (&raw)[count]) {
   using T = PoolSum<S>;
   using C = Compute<S>;
+  if (args.average != 0) {
+    T v[count];
+#pragma unroll
+    for (int i = 0; i < count; ++i) v[i] = static_cast<T>(static_cast<C>(raw[i]));
+    return static_cast<S>(tree_sum(v) / static_cast<T>(count));
+  }
+  C most = static_cast<C>(raw[0]);
+#pragma unroll
+  for (int i = 1; i < count; ++i) most = m::maximum(most, static_cast<C>(raw[i]));
+  return static_cast<S>(most);
+}
+
+template <class S, int rows, int columns>
+BW_DEVICE S pool_window(const PoolArgs& args, const S* x) {
   S raw[rows * columns];
 #pragma unroll
   for (int r = 0; r < rows; ++r)
 #pragma unroll
     for (int c = 0; c < columns; ++c) raw[r * columns + c] = x[r * args.from.row + c * args.from.column];
-  if (args.average != 0) {
-    T v[rows * columns];
+  return pool_of(args, raw);
+}
+
+/// Windows of two by two side by side: a thread makes as many as have a pack in each of two rows.
+template <class S>
+BW_DEVICE void pool_packs(const PoolArgs& args) {
+  constexpr uint32_t kOut = packed_elements(sizeof(S)) / 2;
+  using In = Packed<S, static_cast<int>(2 * kOut)>;
+  const uint32_t i = (block() * kMapThreads + thread()) * kOut;
+  if (i >= args.count) return;
+  const PlanePlace at = plane_place(args.outputs, args.from, i);
+  const S* x = static_cast<const S*>(args.x) + at.plane + at.row * 2 * args.from.row + at.column * 2;
+  const auto upper = reinterpret_cast<const In*>(x)->elements();
+  const auto lower = reinterpret_cast<const In*>(x + args.from.row)->elements();
+  Pack<S, static_cast<int>(kOut)> out;
 #pragma unroll
-    for (int i = 0; i < rows * columns; ++i) v[i] = static_cast<T>(static_cast<C>(raw[i]));
-    return static_cast<S>(tree_sum(v) / static_cast<T>(rows * columns));
+  for (uint32_t j = 0; j < kOut; ++j) {
+    const S raw[4] = {upper.v[2 * j], upper.v[2 * j + 1], lower.v[2 * j], lower.v[2 * j + 1]};
+    out.v[j] = pool_of(args, raw);
   }
-  C most = static_cast<C>(raw[0]);
-#pragma unroll
-  for (int i = 1; i < rows * columns; ++i) most = m::maximum(most, static_cast<C>(raw[i]));
-  return static_cast<S>(most);
+  *reinterpret_cast<Pack<S, static_cast<int>(kOut)>*>(static_cast<S*>(args.y) + i) = out;
 }
 
 template <class S>
 BW_DEVICE void pool(const PoolArgs& args) {
   using T = PoolSum<S>;
   using C = Compute<S>;
+  if (args.packed != 0) return pool_packs<S>(args);
   const uint32_t i = block() * kMapThreads + thread();
   if (i >= args.count) return;
   const PlanePlace at = plane_place(args.outputs, args.from, i);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Kernels of reduce.def: reduce_<method>_<dtype> over rows and reduce_<method>_<dtype>_columns over
-// neighbouring columns, in the documented order of sums. A file that includes this names its dtypes by
-// BW_REDUCE_KERNELS.
+// Kernels of reduce.def: reduce_<method>_<dtype> over rows, reduce_<method>_<dtype>_short over many short
+// ones and reduce_<method>_<dtype>_columns over neighbouring columns, in the documented order of sums. A file
+// that includes this names its dtypes by BW_REDUCE_KERNELS.
 //   floors: bytes of x over the memory's bandwidth; log_sum_exp: 30 operations an element over the ALU rate
 #pragma once
 
@@ -95,6 +95,11 @@ BW_DEVICE A reduce_value(S element, A center, uint32_t flags) {
   }
 }
 
+template <uint32_t count>
+struct Count {
+  static constexpr uint32_t kCount = count;
+};
+
 /// The result of one chunk of `count` elements; thread t of `width`. `first` is the chunk's first element.
 template <class Row, class S, class A = Compute<S>>
 BW_DEVICE A reduce_chunk(const S* row, const ReduceRowsArgs& args, uint32_t first, uint32_t count, uint32_t t,
@@ -113,15 +118,23 @@ BW_DEVICE A reduce_chunk(const S* row, const ReduceRowsArgs& args, uint32_t firs
       for (uint32_t j = 0; j < kOwnLanes; ++j)
         v[j] = Row::combine(v[j], reduce_value<Row, S>(in.v[j], center, flags));
     };
+    // As many loads as there are, before what is made of them.
+    uint32_t s = 0;
+    const auto take_stripes = [&](auto several) __attribute__((always_inline)) {
+      constexpr uint32_t kSeveral = decltype(several)::kCount;
+      Own in[kSeveral];
+#pragma unroll
+      for (uint32_t i = 0; i < kSeveral; ++i) in[i] = *reinterpret_cast<const Own*>(x + (s + i) * kLanes);
+#pragma unroll
+      for (uint32_t i = 0; i < kSeveral; ++i) take(in[i]);
+      s += kSeveral;
+    };
     if (!Row::kHeavy && whole == kStripes) {
-      Own in[kStripes];
-#pragma unroll
-      for (uint32_t s = 0; s < kStripes; ++s) in[s] = *reinterpret_cast<const Own*>(x + s * kLanes);
-#pragma unroll
-      for (uint32_t s = 0; s < kStripes; ++s) take(in[s]);
+      take_stripes(Count<kStripes>());
     } else {
+      if (!Row::kHeavy && whole >= kStripes / 2) take_stripes(Count<kStripes / 2>());
 #pragma unroll 1
-      for (uint32_t s = 0; s < whole; ++s) take(*reinterpret_cast<const Own*>(x + s * kLanes));
+      while (s < whole) take_stripes(Count<1>());
     }
     x += whole * kLanes;
     const uint32_t at = whole * kLanes + t * kOwnLanes;
@@ -152,6 +165,72 @@ BW_DEVICE void write_result(void* y, int64_t at, A value, A center, int64_t n, u
     static_cast<A*>(y)[at] = value;
   } else {
     static_cast<S*>(y)[at] = narrow<S>(value);
+  }
+}
+
+/// Rows of `stripes` stripes at most, in packs: a group of threads has several of them, so that kShortPacks
+/// loads of a thread are under way.
+template <class Row, class S, uint32_t stripes, class A = Compute<S>>
+BW_DEVICE void reduce_short_rows(const ReduceRowsArgs& args) {
+  using Own = Pack<S, kOwnLanes>;
+  constexpr uint32_t kRows = kShortPacks / stripes;
+  const uint32_t width = 1u << args.width_log2;
+  const uint32_t groups = static_cast<uint32_t>(kReduceThreads) >> args.width_log2;
+  const uint32_t first = block() * groups * kRows + (thread() >> args.width_log2);
+  const uint32_t t = thread() & (width - 1), begin = t * kOwnLanes;
+  const auto has = [&](uint32_t s) __attribute__((always_inline)) { return begin + s * kLanes < args.last; };
+  const S* x = static_cast<const S*>(args.x) + begin;
+  Own in[kRows][stripes];
+  A centers[kRows];
+#pragma unroll
+  for (uint32_t r = 0; r < kRows; ++r) {
+    const uint32_t row = first + r * groups;
+    centers[r] = A(0);
+    for (Own& pack : in[r]) pack = Own{};
+    if (row >= args.units) continue;
+    const S* from = x + row_offset(args.outer, row);
+#pragma unroll
+    for (uint32_t s = 0; s < stripes; ++s)
+      if (has(s)) in[r][s] = *reinterpret_cast<const Own*>(from + s * kLanes);
+    if (Row::kHasCenter && args.centers != nullptr) centers[r] = static_cast<const A*>(args.centers)[row];
+  }
+  A values[kRows];
+#pragma unroll
+  for (uint32_t r = 0; r < kRows; ++r) {
+    A v[kOwnLanes];
+#pragma unroll
+    for (A& lane : v) lane = Row::template none<A>();
+#pragma unroll
+    for (uint32_t s = 0; s < stripes; ++s) {
+#pragma unroll
+      for (uint32_t j = 0; j < kOwnLanes; ++j) {
+        const A value = reduce_value<Row, S>(in[r][s].v[j], centers[r], args.flags);
+        v[j] = has(s) ? Row::combine(v[j], value) : v[j];
+      }
+    }
+    values[r] = join_packed<Row>(v, width);
+  }
+  // Threads have a row each, as long as there are as many.
+#pragma unroll 1
+  for (uint32_t r = t; r < kRows; r += width) {
+    A value = values[0], center = centers[0];
+#pragma unroll
+    for (uint32_t k = 1; k < kRows; ++k) {
+      value = k == r ? values[k] : value;
+      center = k == r ? centers[k] : center;
+    }
+    const uint32_t row = first + r * groups;
+    if (row < args.units)
+      write_result<Row::kKernel, S>(args.y, row, value, center, args.n, args.row, args.flags);
+  }
+}
+
+template <class Row, class S>
+BW_DEVICE void reduce_short_rows(const ReduceRowsArgs& args) {
+  if (args.last > kLanes) {
+    reduce_short_rows<Row, S, 2>(args);
+  } else {
+    reduce_short_rows<Row, S, 1>(args);
   }
 }
 
@@ -347,7 +426,11 @@ BW_DEVICE void reduce_columns(const ReduceColumnsArgs& args, A (&shared)[8][kCol
     BW_SHARED static beeswax::gpu::Compute<S> partials[beeswax::gpu::kChunk];                        \
     beeswax::gpu::reduce_rows<beeswax::gpu::Name##Reduce, S>(args, partials);                        \
   }                                                                                                  \
-  BW_KERNEL_OF_REGISTERS(beeswax::gpu::kReduceThreads)                                               \
+  BW_KERNEL(beeswax::gpu::kReduceThreads)                                                            \
+  reduce_##method##_##name##_short(beeswax::gpu::ReduceRowsArgs args) {                              \
+    beeswax::gpu::reduce_short_rows<beeswax::gpu::Name##Reduce, S>(args);                            \
+  }                                                                                                  \
+  BW_KERNEL_SIDE_BY_SIDE(beeswax::gpu::kReduceThreads, 2)                                            \
   reduce_##method##_##name##_columns(beeswax::gpu::ReduceColumnsArgs args) {                         \
     constexpr uint32_t own = beeswax::gpu::own_columns(sizeof(S));                                   \
     BW_SHARED static beeswax::gpu::Compute<S> shared[8][beeswax::gpu::kColumnThreads * own];         \

@@ -39,6 +39,11 @@ inline constexpr uint32_t kReducePacks = 8;      // every row begins where packs
 inline constexpr uint32_t kReduceReverses = 32;  // elements and results are reversed: a minimum
 inline constexpr uint32_t kReduceSplit = 16;     // rows: each unit is a chunk; columns: lanes are shared out
 
+/// Short rows are whole packs, of which a thread has kShortPacks: so a group of threads has several rows.
+inline constexpr uint32_t kShortRow = 2 * kLanes;  // elements of the longest
+inline constexpr uint32_t kShortPacks = 4;
+constexpr uint32_t short_rows(int64_t n) { return n > kLanes ? kShortPacks / 2 : kShortPacks; }
+
 /// Rows to one result each. A chunk has 2^width_log2 threads, a row 2^groups_log2 of such groups.
 struct ReduceRowsArgs {
   const void* x;

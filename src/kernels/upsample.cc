@@ -9,12 +9,10 @@ namespace beeswax::gpu {
 BW_KERNEL(kMapThreads) upsample_axis(UpsampleAxisArgs args) {
   const uint32_t i = block() * kMapThreads + thread();
   if (i >= args.out) return;
-  UpsamplePlace place;
   if (args.bilinear == 0) {
-    place.low = static_cast<uint32_t>(static_cast<uint64_t>(i) * args.in / args.out);
-    place.high = place.low;
-    place.weight = 0;
+    static_cast<uint32_t*>(args.to)[i] = static_cast<uint32_t>(static_cast<uint64_t>(i) * args.in / args.out);
   } else {
+    UpsamplePlace place;
     const double o = static_cast<double>(i);
     const double inner = args.scale * (o + 0.5) - 0.5;
     const double at = args.align_corners != 0 ? args.scale * o : (inner > 0.0 ? inner : 0.0);
@@ -25,8 +23,8 @@ BW_KERNEL(kMapThreads) upsample_axis(UpsampleAxisArgs args) {
     place.high = place.low + 1 < args.in ? place.low + 1 : args.in - 1;
     const double weight = at - low;
     place.weight = place.low == place.high ? 0 : (weight < 1.0 ? weight : 1.0);
+    static_cast<UpsamplePlace*>(args.to)[i] = place;
   }
-  args.to[i] = place;
 }
 
 template <class S>
@@ -35,18 +33,22 @@ BW_DEVICE void nearest(const UpsampleArgs& args) {
   const uint32_t i = (block() * kMapThreads + thread()) * (args.packed != 0 ? n : 1);
   if (i >= args.count) return;
   const PlanePlace at = plane_place(args.outputs, args.from, i);
-  const S* x = static_cast<const S*>(args.x) + (at.plane + args.rows[at.row].low * args.from.row);
+  const S* x = static_cast<const S*>(args.x) +
+               (at.plane + static_cast<const uint32_t*>(args.rows)[at.row] * args.from.row);
   S* y = static_cast<S*>(args.y) + i;
-  const auto take = [&](uint32_t j) __attribute__((always_inline)) {
-    return x[args.columns[at.column + j].low * args.from.column];
-  };
+  const uint32_t* columns = static_cast<const uint32_t*>(args.columns) + at.column;
   if (args.packed == 0) {
-    *y = take(0);
+    *y = x[columns[0] * args.from.column];
     return;
   }
+  constexpr uint32_t kPlaces = n < 4 ? n : 4;
+  uint32_t places[n];
+#pragma unroll
+  for (uint32_t j = 0; j < n; j += kPlaces)
+    __builtin_memcpy(places + j, __builtin_assume_aligned(columns + j, 4 * kPlaces), 4 * kPlaces);
   Pack<S, n> out;
 #pragma unroll
-  for (uint32_t j = 0; j < n; ++j) out.v[j] = take(j);
+  for (uint32_t j = 0; j < n; ++j) out.v[j] = x[places[j] * args.from.column];
   *reinterpret_cast<Pack<S, n>*>(y) = out;
 }
 
@@ -73,7 +75,8 @@ BW_DEVICE void bilinear(const UpsampleArgs& args) {
   if (i >= args.count) return;
   const PlanePlace at = plane_place(args.outputs, args.from, i);
   const S* x = static_cast<const S*>(args.x) + at.plane;
-  const UpsamplePlace row = args.rows[at.row], column = args.columns[at.column];
+  const UpsamplePlace row = static_cast<const UpsamplePlace*>(args.rows)[at.row],
+                      column = static_cast<const UpsamplePlace*>(args.columns)[at.column];
   const int64_t left = column.low * args.from.column, right = column.high * args.from.column;
   const S *top = x + row.low * args.from.row, *bottom = x + row.high * args.from.row;
   const T across = static_cast<T>(column.weight), down = static_cast<T>(row.weight);

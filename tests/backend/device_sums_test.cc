@@ -74,6 +74,26 @@ const std::pair<const char*, ArgMethod> kArgRows[] = {
 constexpr int64_t kLengths[] = {1,  2,  3,   4,   5,   8,   13,  31,  32,  33,   36,   63,   64,
                                 65, 66, 100, 128, 300, 511, 512, 513, 700, 1000, 1024, 4097, 8300};
 
+// Rows that begin as packs do, more of them than several blocks take.
+TEST_P(DeviceSums, ManyShortRows) {
+  for (const DType dtype : test::arithmetic_dtypes())
+    for (const auto& [rows, n] : {std::pair<int64_t, int64_t>{2100, 4},
+                                  {1030, 12},
+                                  {530, 16},
+                                  {300, 32},
+                                  {300, 60},
+                                  {129, 64},
+                                  {70, 68},
+                                  {33, 128}}) {
+      const Tensor x = numbers({rows, n}, dtype, 11);
+      for (const Row& row : kRows) {
+        if (row.floats_only && dtype_is_int(dtype)) continue;
+        ASSERT_NO_FATAL_FAILURE(
+            expect_same(x, [&](const Tensor& t) { return (t.*row.method)({1}, false); }, row.name));
+      }
+    }
+}
+
 TEST_P(DeviceSums, ReduceLengths) {
   for (const DType dtype : test::arithmetic_dtypes())
     for (const int64_t n : kLengths)

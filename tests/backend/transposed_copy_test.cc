@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Transposed copies through Tensor, of every element size, over sizes that fill tiles and that do not,
-// against index arithmetic.
+// against index arithmetic; and large operands of arithmetic that lie across their result.
 #include <gtest/gtest.h>
 
 #include <cstdint>
@@ -46,6 +46,25 @@ TEST(TransposedCopy, OneByte) { check_sizes<uint8_t>(); }
 TEST(TransposedCopy, TwoBytes) { check_sizes<int16_t>(); }
 TEST(TransposedCopy, FourBytes) { check_sizes<int32_t>(); }
 TEST(TransposedCopy, EightBytes) { check_sizes<int64_t>(); }
+
+TEST(TransposedCopy, OperandsOfArithmetic) {
+  const int64_t rows = 1300, columns = 1211;
+  std::vector<int32_t> numbers(static_cast<size_t>(rows * columns));
+  for (size_t i = 0; i < numbers.size(); ++i) numbers[i] = number<int32_t>(0, 0, static_cast<int64_t>(i));
+  const Tensor x = Tensor::from_vec(numbers, {rows, columns});
+  const Tensor across = Tensor::from_vec(numbers, {columns, rows}).t();
+  const auto right = (x - across).to_vec<int32_t>(), left = (across - x).to_vec<int32_t>();
+  const auto both = (across - across).to_vec<int32_t>();
+  for (int64_t r = 0; r < rows; ++r)
+    for (int64_t c = 0; c < columns; ++c) {
+      const auto at = static_cast<size_t>(r * columns + c);
+      const uint32_t want = static_cast<uint32_t>(numbers[at]) -
+                            static_cast<uint32_t>(numbers[static_cast<size_t>(c * rows + r)]);
+      ASSERT_EQ(static_cast<uint32_t>(right[at]), want) << r << " " << c;
+      ASSERT_EQ(static_cast<uint32_t>(left[at]), 0 - want) << r << " " << c;
+      ASSERT_EQ(both[at], 0) << r << " " << c;
+    }
+}
 
 }  // namespace
 }  // namespace beeswax

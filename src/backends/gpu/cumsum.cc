@@ -24,8 +24,10 @@ void scan_rows(Gpu& gpu, const std::byte* x, DType dtype, int64_t rows, int64_t 
   ScanRowsArgs args{};
   args.pieces = divisor_of(static_cast<uint32_t>(pieces));
   args.chunks = static_cast<uint32_t>(chunks);
-  args.width_log2 = split ? log2_up(kScanThreads)
-                          : std::min(log2_up(ceil_div(n, int64_t{kScanOwn})), log2_up(kScanThreads));
+  // Enough rows to fill the device have threads of one wave each, which wait for no others.
+  constexpr int64_t kNarrow = 32;
+  const int64_t most = rows < 16 * int64_t{gpu.properties().units} ? kScanThreads : kNarrow;
+  args.width_log2 = split ? log2_up(kScanThreads) : log2_up(std::min(most, ceil_div(n, int64_t{kScanOwn})));
   const unsigned pack = std::min(16u, kScanOwn * static_cast<unsigned>(bytes_of(dtype)));
   args.packs = (reinterpret_cast<uintptr_t>(x) | reinterpret_cast<uintptr_t>(y)) % pack == 0 &&
                (rows == 1 || n * bytes_of(dtype) % pack == 0);

@@ -90,12 +90,25 @@ class DenseCopy {
     operand_ = {storage_.get(), &layout_, x.dtype};
   }
   const std::byte* data() const { return operand_.data(); }
+  const Operand& operand() const { return operand_; }
 
  private:
   Layout layout_;
   Operand operand_;
   detail::Ref<Storage> storage_;
 };
+
+// Whether an operand of a large result lies across it, so that threads side by side would read a memory line
+// each: a copy in tiles and a second pass are faster then. Lines hold few elements of 8 bytes.
+bool lies_across(const Argument& x, const Target& out) {
+  constexpr int64_t kLarge = 3 << 19;
+  if (x.is_scalar() || bytes_of(x.operand.dtype) == 8 || out.layout->shape().elem_count() < kLarge)
+    return false;
+  const Nest<2> nest({x.operand.layout, out.layout});
+  for (int axis = 0; axis < nest.rank; ++axis)
+    if (nest.strides[0][static_cast<size_t>(axis)] == 0) return false;  // copies would be larger than it is
+  return turn_of(nest).rows >= 0;
+}
 
 // One dense input and one dense output; arguments.x, y and count are filled in.
 template <class Arguments>
@@ -167,6 +180,8 @@ bool in_packs(BinaryOp op, DType dtype) {
 }  // namespace
 
 void GpuBackend::binary(BinaryOp op, const Argument& a, const Argument& b, const Target& out) {
+  if (lies_across(a, out)) return binary(op, {DenseCopy(*this, a.operand).operand(), 0}, b, out);
+  if (lies_across(b, out)) return binary(op, a, {DenseCopy(*this, b.operand).operand(), 0}, out);
   const DType dtype = out.dtype;
   const size_t entry = (static_cast<size_t>(op) * kDTypes + index_of(dtype)) * 2;
   const auto layout = [&](const Argument& x) { return x.is_scalar() ? out.layout : x.operand.layout; };

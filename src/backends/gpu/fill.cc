@@ -24,26 +24,6 @@ KernelTable range_kernels(kDTypes, [](size_t i) -> KernelTable::Name {
   return {join_text("range_", name_of(i)), "arange"};
 });
 
-// The axes of a nest that make it a batch of transposes, columns being the axis that is dense in x and rows
-// the one that is dense in out; -1 where there are none worth it.
-struct Turn {
-  int rows = -1, columns = -1;
-};
-Turn turn_of(const Nest<2>& nest) {
-  Turn turn;
-  for (int axis = 0; axis < nest.rank; ++axis) {
-    const auto i = static_cast<size_t>(axis);
-    if (nest.strides[0][i] == 1) turn.columns = axis;
-    if (nest.strides[1][i] == 1) turn.rows = axis;
-  }
-  constexpr int64_t kWorth = 8;  // shorter rows fill tiles too badly
-  if (turn.rows < 0 || turn.columns < 0 || turn.rows == turn.columns ||
-      nest.dims[static_cast<size_t>(turn.rows)] < kWorth ||
-      nest.dims[static_cast<size_t>(turn.columns)] < kWorth)
-    return {};
-  return turn;
-}
-
 int64_t tiles_of(const Nest<2>& nest, const Turn& turn, int64_t side) {
   const int64_t rows = nest.dims[static_cast<size_t>(turn.rows)];
   const int64_t columns = nest.dims[static_cast<size_t>(turn.columns)];

@@ -32,6 +32,11 @@ void GpuBackend::pool(const PoolShape& s, const Operand& x, const Target& out) {
   arguments.window_columns = divisor_of(arguments.columns);
   arguments.from = planes_of(from);
   const Kernel& kernel = pool_kernels.get(gpu_, index_of(x.dtype));
+  // Windows of two by two side by side, each row of which begins where packs do.
+  const int bytes = bytes_of(x.dtype), pack = packed_elements(bytes), made = pack / 2;
+  const bool in_packs = s.h_k == 2 && s.w_k == 2 && s.h_stride == 2 && s.w_stride == 2 &&
+                        from.stride(3) == 1 && s.w_out % made == 0 && from.stride(0) % pack == 0 &&
+                        from.stride(1) % pack == 0 && from.stride(2) % pack == 0;
   const auto launch = [&](const PlanePart& part, int64_t count, int64_t first) {
     arguments.x = at(
         x.data(),
@@ -40,7 +45,12 @@ void GpuBackend::pool(const PoolShape& s, const Operand& x, const Target& out) {
     arguments.y = at(out.data(), first, out.dtype);
     arguments.count = static_cast<uint32_t>(count);
     arguments.outputs = plane_outputs(part.channels, part.rows, s.w_out);
-    gpu_.launch(kernel, {{blocks_for(count, kMapThreads), 1, 1}, kMapThreads, 0}, arguments);
+    const auto begins = [&](const void* data, int elements) {
+      return reinterpret_cast<uintptr_t>(data) % static_cast<unsigned>(elements * bytes) == 0;
+    };
+    arguments.packed = in_packs && begins(arguments.x, pack) && begins(arguments.y, made) ? 1 : 0;
+    const int64_t in_block = int64_t{kMapThreads} * (arguments.packed != 0 ? made : 1);
+    gpu_.launch(kernel, {{blocks_for(count, in_block), 1, 1}, kMapThreads, 0}, arguments);
   };
   for_planes("pool2d", s.batch, s.channels, s.h_out, s.w_out, launch);
 }

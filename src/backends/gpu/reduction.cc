@@ -21,16 +21,20 @@ bool has_kernel(size_t row, size_t dtype) {
   return reduce_kernel(static_cast<int>(row)) == static_cast<int>(row) &&
          (!floats_only || dtype_is_float(static_cast<DType>(dtype)));
 }
-// Entries come in pairs: the kernel over rows and the one over columns.
-KernelTable kernels(static_cast<size_t>(kReduceRows) * kDTypes * 2, [](size_t i) -> KernelTable::Name {
-  const size_t dtype = i / 2 % kDTypes, row = i / 2 / kDTypes;
-  if (!has_kernel(row, dtype)) return {"", ""};
-  return {join_text("reduce_", kReduceTexts[row].method, "_", name_of(dtype), i % 2 == 0 ? "" : "_columns"),
-          kReduceTexts[row].method};
-});
-const Kernel& kernel_of(Gpu& gpu, int row, DType dtype, bool columns) {
+enum class Over : size_t { Rows, ShortRows, Columns };
+constexpr std::string_view kOver[] = {"", "_short", "_columns"};
+KernelTable kernels(static_cast<size_t>(kReduceRows) * kDTypes * std::size(kOver),
+                    [](size_t i) -> KernelTable::Name {
+                      const size_t over = i % std::size(kOver), entry = i / std::size(kOver);
+                      const size_t dtype = entry % kDTypes, row = entry / kDTypes;
+                      if (!has_kernel(row, dtype)) return {"", ""};
+                      const auto method = kReduceTexts[row].method;
+                      return {join_text("reduce_", method, "_", name_of(dtype), kOver[over]), method};
+                    });
+const Kernel& kernel_of(Gpu& gpu, int row, DType dtype, Over over) {
   const auto kernel = static_cast<size_t>(reduce_kernel(row));
-  return kernels.get(gpu, (kernel * kDTypes + index_of(dtype)) * 2 + (columns ? 1 : 0));
+  return kernels.get(gpu,
+                     (kernel * kDTypes + index_of(dtype)) * std::size(kOver) + static_cast<size_t>(over));
 }
 
 int64_t chunks_of(int64_t n) { return ceil_div(n, int64_t{kChunk}); }
@@ -77,11 +81,17 @@ void rows_pass(Gpu& gpu, const Pass& pass, const ReduceView& view, bool split) {
   args.flags = pass.flags | (split ? kReduceSplit : 0) | (reduce_reverses(pass.row) ? kReduceReverses : 0);
   const int pack = std::min<int>(16, static_cast<int>(kOwnLanes) * bytes_of(view.dtype));
   if (view.dense_rows() && rows_begin_at(view.base, view.dtype, view.outer, pack)) args.flags |= kReducePacks;
+  const bool in_short = pass.kernel == nullptr && (args.flags & kReducePacks) != 0 && view.n() <= kShortRow &&
+                        view.n() % kOwnLanes == 0;
+  const Kernel& kernel = pass.kernel != nullptr
+                             ? *pass.kernel
+                             : kernel_of(gpu, pass.row, view.dtype, in_short ? Over::ShortRows : Over::Rows);
   args.row = static_cast<uint32_t>(pass.row);
   args.n = pass.n;
   args.reduced = reduced_axes(view.reduced);
   const int64_t per_row = split ? chunks : 1;
-  const int64_t in_block = kReduceThreads >> (args.width_log2 + args.groups_log2);
+  const int64_t in_block = (int64_t{kReduceThreads} >> (args.width_log2 + args.groups_log2)) *
+                           (in_short ? short_rows(view.n()) : 1);
   const int compute_bytes = bytes_of(compute_dtype(view.dtype));
   for_each_part(
       view.outer,
@@ -91,8 +101,6 @@ void rows_pass(Gpu& gpu, const Pass& pass, const ReduceView& view, bool split) {
         args.centers = pass.centers == nullptr ? nullptr : pass.centers + first * compute_bytes;
         args.outer = walk_of(part);
         args.units = static_cast<uint32_t>(part.count * per_row);
-        const Kernel& kernel =
-            pass.kernel != nullptr ? *pass.kernel : kernel_of(gpu, pass.row, view.dtype, false);
         gpu.launch(kernel, {{blocks_for(args.units, in_block), 1, 1}, kReduceThreads, 0}, args);
       },
       {}, 0, most_blocks(kReduceThreads) * in_block / per_row);
@@ -130,7 +138,8 @@ void columns_pass(Gpu& gpu, const Pass& pass, const ReduceView& view) {
             pass.centers == nullptr ? nullptr : pass.centers + first * view.columns * compute_bytes;
         args.outer = walk_of(part);
         const auto blocks = static_cast<uint32_t>(part.count * chunks * args.tiles);
-        gpu.launch(kernel_of(gpu, pass.row, view.dtype, true), {{blocks, 1, 1}, kReduceThreads, 0}, args);
+        gpu.launch(kernel_of(gpu, pass.row, view.dtype, Over::Columns), {{blocks, 1, 1}, kReduceThreads, 0},
+                   args);
       },
       {}, 0, most_blocks(kReduceThreads) / (chunks * args.tiles));
 }

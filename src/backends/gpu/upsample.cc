@@ -14,8 +14,7 @@ KernelTable bilinear_kernels(kDTypes, [](size_t i) -> KernelTable::Name {
   return {join_text("upsample_bilinear_", name_of(i)), "upsample"};
 });
 
-void find_places(Gpu& gpu, UpsamplePlace* to, const UpsampleShape& s, int64_t in, int64_t out,
-                 double factor) {
+void find_places(Gpu& gpu, std::byte* to, const UpsampleShape& s, int64_t in, int64_t out, double factor) {
   UpsampleAxisArgs arguments{};
   arguments.to = to;
   arguments.in = static_cast<uint32_t>(in);
@@ -34,9 +33,10 @@ void GpuBackend::upsample(const UpsampleShape& s, const Operand& x, const Target
   if (std::max({s.h_in, s.w_in, s.h_out, s.w_out}) > kMostElements)
     fail(ErrorKind::TooLarge, "upsample", s.h_in, " by ", s.w_in, " to ", s.h_out, " by ", s.w_out,
          ": a side has no GPU kernel beyond ", kMostElements);
-  const detail::Ref<Storage> places = scratch(static_cast<size_t>(s.h_out + s.w_out) * sizeof(UpsamplePlace));
-  auto* rows = reinterpret_cast<UpsamplePlace*>(places->data());
-  UpsamplePlace* columns = rows + s.h_out;
+  const size_t size = s.bilinear ? sizeof(UpsamplePlace) : sizeof(uint32_t);
+  const detail::Ref<Storage> places = scratch(static_cast<size_t>(s.h_out + s.w_out) * size);
+  std::byte* columns = places->data();  // begin where packs of them do
+  std::byte* rows = columns + static_cast<size_t>(s.w_out) * size;
   find_places(gpu_, rows, s, s.h_in, s.h_out, s.scale_h);
   find_places(gpu_, columns, s, s.w_in, s.w_out, s.scale_w);
   UpsampleArgs arguments{};
@@ -48,7 +48,7 @@ void GpuBackend::upsample(const UpsampleShape& s, const Operand& x, const Target
     arguments.x =
         at(x.data(), part.image * x.layout->stride(0) + part.channel * x.layout->stride(1), x.dtype);
     arguments.y = at(out.data(), first, out.dtype);
-    arguments.rows = rows + part.row;
+    arguments.rows = rows + static_cast<size_t>(part.row) * size;
     arguments.count = static_cast<uint32_t>(count);
     arguments.outputs = plane_outputs(part.channels, part.rows, s.w_out);
     const int bytes = bytes_of(x.dtype), pack = packed_elements(bytes);
