@@ -13,23 +13,31 @@ namespace {
 
 BW_FN int64_t smaller(int64_t a, int64_t b) { return a < b ? a : b; }
 
-// What is requested while a square is read: the same place in the next lines, which no pattern leads the
-// processor to; or, where lines are so long that the second-level cache could not hold that, this far ahead.
+// What is requested while a square is read: as much of the next lines, in the order of memory where lines
+// follow each other, else at the same place in them, which no pattern leads the processor to; or, where lines
+// are so long that the second-level cache could not hold that, this far ahead.
 constexpr int64_t kAhead = 512;
 constexpr int64_t kMostAhead = 256 << 10;
 
-// `steps` multiply-adds (kLanes at most) of one vector of lanes against M rows.
-template <class Src, int M>
+// `steps` multiply-adds (kLanes at most) of one vector of lanes against M rows. With kInOrder `ahead` is from
+// the first line to the next lines, which follow the last one.
+template <class Src, int M, bool kInOrder>
 BW_FN void dot_square(const Src* const* line, int64_t p, int64_t steps, int64_t ahead, const Compute<Src>* x,
                       int64_t x_row, Vec<Compute<Src>>* sum) {
   using T = Compute<Src>;
   constexpr int n = kLanes<T>;
   Vec<T> v[n];
   if (steps == n) {
+    constexpr int kCacheLine = 64, kRow = n * static_cast<int>(sizeof(Src));
+    const char* next = reinterpret_cast<const char*>(line[0] + p * n) + ahead;
 #pragma GCC unroll 16
     for (int r = 0; r < n; ++r) {
       v[r] = widen_load<T>(line[r] + p);
-      __builtin_prefetch(reinterpret_cast<const char*>(line[r] + p) + ahead, 0, 2);
+      if constexpr (!kInOrder) {
+        __builtin_prefetch(reinterpret_cast<const char*>(line[r] + p) + ahead, 0, 2);
+      } else if (r * kRow % kCacheLine == 0) {
+        __builtin_prefetch(next + r * kRow, 0, 2);
+      }
     }
   } else {
     for (int r = 0; r < n; ++r) v[r] = widen_load_first<T>(line[r] + p, steps);
@@ -47,7 +55,7 @@ BW_FN void dot_square(const Src* const* line, int64_t p, int64_t steps, int64_t 
 }
 
 // k is dense in W: lane j is the line at w + j * stride.
-template <class Src, int M>
+template <class Src, int M, bool kInOrder>
 BW_FN void dots_of(const GemmVector& g, const Compute<Src>* x, Compute<Src>* y) {
   using T = Compute<Src>;
   constexpr int n = kLanes<T>;
@@ -63,8 +71,8 @@ BW_FN void dots_of(const GemmVector& g, const Compute<Src>* x, Compute<Src>* y) 
       const int64_t end = smaller(g.k, first + kGemmBlock);
       Vec<T> sum[M] = {};
       int64_t p = first;
-      for (; p + n <= end; p += n) dot_square<Src, M>(line, p, n, ahead, x, g.x_row, sum);
-      if (p < end) dot_square<Src, M>(line, p, end - p, ahead, x, g.x_row, sum);
+      for (; p + n <= end; p += n) dot_square<Src, M, kInOrder>(line, p, n, ahead, x, g.x_row, sum);
+      if (p < end) dot_square<Src, M, kInOrder>(line, p, end - p, ahead, x, g.x_row, sum);
       for (int i = 0; i < M; ++i) total[i] = first == 0 ? sum[i] : total[i] + sum[i];
     }
     for (int i = 0; i < M; ++i) store_first(y + i * g.y_row + j, total[i], lanes);
@@ -133,9 +141,12 @@ static void dots(const GemmVector& g) {
   using T = Compute<Src>;
   const T* x = static_cast<const T*>(g.x);
   T* y = static_cast<T*>(g.y);
-  if (g.rows == 1) return dots_of<Src, 1>(g, x, y);
+  if (g.rows == 1)
+    return g.stride == g.k && g.k * kLanes<T> * static_cast<int64_t>(sizeof(Src)) <= kMostAhead
+               ? dots_of<Src, 1, true>(g, x, y)
+               : dots_of<Src, 1, false>(g, x, y);
   for (int64_t i = 0; i < g.rows; i += kGemmVectorRows)
-    dots_of<Src, kGemmVectorRows>(g, x + i * g.x_row, y + i * g.y_row);
+    dots_of<Src, kGemmVectorRows, false>(g, x + i * g.x_row, y + i * g.y_row);
 }
 
 template <class Src>
