@@ -124,8 +124,6 @@ void map_dense_parts(Gpu& gpu, const Kernel& kernel, const std::byte* x, DType d
   }
 }
 
-bool is_aligned(const void* data) { return reinterpret_cast<uintptr_t>(data) % 16 == 0; }
-
 // What the kernels of two operands are given of them, whatever their layout.
 BinaryArgs numbers_of(const Argument& a, const Argument& b, DType dtype) {
   BinaryArgs arguments{};
@@ -200,7 +198,7 @@ void GpuBackend::binary(BinaryOp op, const Argument& a, const Argument& b, const
     dense.first = first;
     dense.report = reporter(gpu_, binary_kernels.get(gpu_, entry));
     arguments.walk.packed = 0;
-    const bool aligned = is_aligned(dense.a) && is_aligned(dense.b) && is_aligned(dense.y);
+    const bool aligned = begins_at(dense.a, 16) && begins_at(dense.b, 16) && begins_at(dense.y, 16);
     if (in_packs(op, dtype) && !(part.dense(0) && part.dense(1)) &&
         pack_walk(part, pack, aligned, &arguments.walk)) {
       dense.count = static_cast<uint32_t>(part.count / pack);

@@ -91,8 +91,7 @@ bool takes_packs(const Nest<2>& nest, const void* out, int bytes, int n) {
   const size_t last = nest.last();
   int64_t places = nest.dims[last];
   for (size_t axis = 0; axis < last; ++axis) places |= nest.strides[1][axis];
-  return nest.strides[1][last] == 1 && places % n == 0 &&
-         reinterpret_cast<uintptr_t>(out) % static_cast<unsigned>(n * bytes) == 0;
+  return nest.strides[1][last] == 1 && places % n == 0 && begins_at(out, n * bytes);
 }
 
 // An element of `bytes` as often as it goes into 8.

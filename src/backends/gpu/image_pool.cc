@@ -45,10 +45,8 @@ void GpuBackend::pool(const PoolShape& s, const Operand& x, const Target& out) {
     arguments.y = at(out.data(), first, out.dtype);
     arguments.count = static_cast<uint32_t>(count);
     arguments.outputs = plane_outputs(part.channels, part.rows, s.w_out);
-    const auto begins = [&](const void* data, int elements) {
-      return reinterpret_cast<uintptr_t>(data) % static_cast<unsigned>(elements * bytes) == 0;
-    };
-    arguments.packed = in_packs && begins(arguments.x, pack) && begins(arguments.y, made) ? 1 : 0;
+    arguments.packed =
+        in_packs && begins_at(arguments.x, pack * bytes) && begins_at(arguments.y, made * bytes) ? 1 : 0;
     const int64_t in_block = int64_t{kMapThreads} * (arguments.packed != 0 ? made : 1);
     gpu_.launch(kernel, {{blocks_for(count, in_block), 1, 1}, kMapThreads, 0}, arguments);
   };

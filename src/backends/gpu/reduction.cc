@@ -122,8 +122,7 @@ void columns_pass(Gpu& gpu, const Pass& pass, const ReduceView& view) {
     return true;
   };
   const auto pack = static_cast<unsigned>(bytes_of(view.dtype)) * own;
-  if (reinterpret_cast<uintptr_t>(view.base) % pack == 0 && view.columns % own == 0 && in_packs(view.outer) &&
-      in_packs(view.reduced))
+  if (begins_at(view.base, pack) && view.columns % own == 0 && in_packs(view.outer) && in_packs(view.reduced))
     args.flags |= kReducePacks;
   args.row = static_cast<uint32_t>(pass.row);
   args.n = pass.n;
@@ -178,7 +177,7 @@ ReducedAxes reduced_axes(const Nest<1>& reduced) {
 }
 
 bool rows_begin_at(const std::byte* base, DType dtype, const Nest<1>& outer, int bytes) {
-  if (reinterpret_cast<uintptr_t>(base) % static_cast<unsigned>(bytes) != 0) return false;
+  if (!begins_at(base, bytes)) return false;
   for (int axis = 0; axis < outer.rank; ++axis)
     if (outer.dims[static_cast<size_t>(axis)] > 1 &&
         outer.strides[0][static_cast<size_t>(axis)] * bytes_of(dtype) % bytes != 0)

@@ -17,9 +17,7 @@ KernelTable rope_kernels(kDTypes, [](size_t dtype) -> KernelTable::Name {
 
 using RowNest = Nest<3>;  // of x, angles and y
 
-bool on_packs(const void* data, int64_t bytes) {
-  return reinterpret_cast<uintptr_t>(data) % std::min<uint64_t>(16, static_cast<uint64_t>(bytes)) == 0;
-}
+bool on_packs(const void* data, int64_t bytes) { return begins_at(data, std::min<int64_t>(16, bytes)); }
 
 // Whether operand k's rows begin where packs do.
 bool rows_on_packs(const RowNest& nest, size_t k, int64_t elements) {

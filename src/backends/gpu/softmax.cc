@@ -53,7 +53,7 @@ struct RowsView {
 uint32_t pack_of(DType dtype) { return row_shape(RowKind::Usual, bytes_of(dtype)).lanes; }
 bool in_packs(const void* x, DType dtype) {
   const unsigned bytes = std::min(16u, pack_of(dtype) * static_cast<unsigned>(bytes_of(dtype)));
-  return reinterpret_cast<uintptr_t>(x) % bytes == 0;
+  return begins_at(x, bytes);
 }
 
 // A launch over all rows, in parts that fit one: launch(first row, rows).

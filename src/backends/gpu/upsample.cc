@@ -52,8 +52,7 @@ void GpuBackend::upsample(const UpsampleShape& s, const Operand& x, const Target
     arguments.count = static_cast<uint32_t>(count);
     arguments.outputs = plane_outputs(part.channels, part.rows, s.w_out);
     const int bytes = bytes_of(x.dtype), pack = packed_elements(bytes);
-    arguments.packed = !s.bilinear && s.w_out % pack == 0 &&
-                       reinterpret_cast<uintptr_t>(arguments.y) % static_cast<unsigned>(pack * bytes) == 0;
+    arguments.packed = !s.bilinear && s.w_out % pack == 0 && begins_at(arguments.y, pack * bytes);
     const int64_t in_block = int64_t{kMapThreads} * (arguments.packed != 0 ? pack : 1);
     gpu_.launch(kernel, {{blocks_for(count, in_block), 1, 1}, kMapThreads, 0}, arguments);
   };

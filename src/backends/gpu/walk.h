@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <array>
 #include <bit>
+#include <cstdint>
 #include <type_traits>
 
 #include "backends/nest.h"
@@ -26,6 +27,11 @@ inline int64_t most_elements() {
 
 /// The most blocks of a launch: AMD's runtime takes fewer than 2^32 threads.
 inline int64_t most_blocks(int64_t threads) { return std::max<int64_t>(1, most_elements() / threads); }
+
+/// Whether data begins at a multiple of `bytes`.
+inline bool begins_at(const void* data, int64_t bytes) {
+  return reinterpret_cast<uintptr_t>(data) % static_cast<uintptr_t>(bytes) == 0;
+}
 
 /// Magic numbers for n / divisor with n < 2^31: Granlund and Montgomery, "Division by invariant integers
 /// using multiplication" (1994), the form with an added n.
