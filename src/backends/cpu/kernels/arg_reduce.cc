@@ -243,8 +243,7 @@ void columns(const ArgColumnsArgs& args) {
   // Few streams, which the processor foresees by itself, where what is found so far stays in the first cache
   // beside them; elements of 16 bits take longer to compare than that saves.
   constexpr int kMany = 8, kFew = 2;
-  constexpr int64_t kKept = 8192;
-  const bool few = sizeof(Key) >= 4 && args.columns * static_cast<int64_t>(2 * sizeof(Key)) <= kKept;
+  const bool few = sizeof(Key) >= 4 && args.columns * static_cast<int64_t>(2 * sizeof(Key)) <= kResultsKept;
   const int64_t done = args.rows / (few ? kFew : kMany) * (few ? kFew : kMany);
   if (few) {
     take_rows<Kind, kFew, false>(args, 0, done / kFew, best, at);

@@ -56,12 +56,10 @@ BW_FN void dot_square(const Src* const* line, int64_t p, int64_t steps, int64_t 
 
 // k is dense in W: lane j is the line at w + j * stride.
 template <class Src, int M, bool kInOrder>
-BW_FN void dots_of(const GemmVector& g, const Compute<Src>* x, Compute<Src>* y) {
+BW_FN void dots_of(const GemmVector& g, const Compute<Src>* x, Compute<Src>* y, int64_t ahead) {
   using T = Compute<Src>;
   constexpr int n = kLanes<T>;
   const Src* w = static_cast<const Src*>(g.w);
-  const int64_t group = n * g.stride * static_cast<int64_t>(sizeof(Src));
-  const int64_t ahead = group <= kMostAhead ? group : kAhead;
   for (int64_t j = 0; j < g.n; j += n) {
     const int64_t lanes = smaller(n, g.n - j);
     const Src* line[n];
@@ -141,12 +139,13 @@ static void dots(const GemmVector& g) {
   using T = Compute<Src>;
   const T* x = static_cast<const T*>(g.x);
   T* y = static_cast<T*>(g.y);
+  const int64_t group = kLanes<T> * g.stride * static_cast<int64_t>(sizeof(Src));
+  const int64_t ahead = group <= kMostAhead ? group : kAhead;
   if (g.rows == 1)
-    return g.stride == g.k && g.k * kLanes<T> * static_cast<int64_t>(sizeof(Src)) <= kMostAhead
-               ? dots_of<Src, 1, true>(g, x, y)
-               : dots_of<Src, 1, false>(g, x, y);
+    return g.stride == g.k && ahead == group ? dots_of<Src, 1, true>(g, x, y, ahead)
+                                             : dots_of<Src, 1, false>(g, x, y, ahead);
   for (int64_t i = 0; i < g.rows; i += kGemmVectorRows)
-    dots_of<Src, kGemmVectorRows, false>(g, x + i * g.x_row, y + i * g.y_row);
+    dots_of<Src, kGemmVectorRows, false>(g, x + i * g.x_row, y + i * g.y_row, ahead);
 }
 
 template <class Src>

@@ -271,8 +271,7 @@ class ColumnChunk {
   // all rows, as the processor foresees them. A longer one comes from the second cache for every step, so
   // that eight rows are taken in one: neighbours, requested as they lie in memory.
   void any_order() const {
-    constexpr int64_t kKept = 8192;
-    const bool few = args_.columns * static_cast<int64_t>(sizeof(Sum)) <= kKept || !args_.dense;
+    const bool few = args_.columns * static_cast<int64_t>(sizeof(Sum)) <= kResultsKept || !args_.dense;
     const int64_t streams = few ? 2 : kStreams, steps = args_.rows / streams;
     Requests requests;
     if (!few) requests.block = kStreams * args_.columns;
