@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Pooling: a thread makes one output from its window. Averages are summed in the order of reductions: element
-// i of a window of at most 64 is lane i of the tree that joins lanes l and l + h for h = 32, 16, ..., 1.
+// Pooling: a thread makes one output from its window, or several from windows of two by two in packs.
+// Averages are summed in the order of reductions: element i of a window of at most 64 is lane i of the tree
+// that joins lanes l and l + h for h = 32, 16, ..., 1.
 //   floors: the bytes of x and y over the bandwidth
 #include "kernels/planes.h"
 

@@ -95,6 +95,7 @@ BW_DEVICE A reduce_value(S element, A center, uint32_t flags) {
   }
 }
 
+/// A number that functions take as a constant.
 template <uint32_t count>
 struct Count {
   static constexpr uint32_t kCount = count;
