@@ -146,8 +146,11 @@ int main(int argc, char** argv) {
   bool differences = false;
   app.add_flag("--differences", differences,
                "Compare the results of small cases with the CPU's; time nothing");
+  std::string between;
+  app.add_option("--between", between, "Time copies between the device and this one");
   app.footer(
-      "\nExamples:\n  bw_gpu_bench\n  bw_gpu_bench --device rocm:0 --filter softmax --json out.json\n");
+      "\nExamples:\n  bw_gpu_bench\n  bw_gpu_bench --device rocm:0 --filter softmax --json out.json\n"
+      "  bw_gpu_bench --device cuda:0 --between cuda:1\n");
   CLI11_PARSE(app, argc, argv);
   try {
     if (compare_blas) return beeswax::bench::run_comparison(device, "matmul ", filter, json);
@@ -157,6 +160,7 @@ int main(int argc, char** argv) {
       beeswax::fail(beeswax::ErrorKind::Unsupported, "bench", "the CPU launches no kernels; give a GPU");
     if (host_cost) return beeswax::bench::run_host_cost(parsed, json);
     if (modules) return beeswax::bench::run_modules(parsed, json);
+    if (!between.empty()) return beeswax::bench::run_between(parsed, beeswax::Device::parse(between), json);
     if (differences) return beeswax::bench::run_differences(parsed, filter, json);
     return beeswax::bench::run(device, filter, json);
   } catch (const beeswax::Error& error) {

@@ -17,5 +17,8 @@ int run_modules(const Device& device, const std::string& json_path);
 /// benchmark's cases on small tensors. Counts elements that differ at all (NaN equals NaN), and gives the
 /// largest difference as a share of the largest number in its result.
 int run_differences(const Device& device, const std::string& filter, const std::string& json_path);
+/// What copies between two devices take, of 4 KiB to 1 GiB: there, back, and both at once. Rates count the
+/// bytes that arrive.
+int run_between(const Device& device, const Device& other, const std::string& json_path);
 
 }  // namespace beeswax::bench

@@ -28,10 +28,9 @@ enum class Guard { None, NonZero };
 #include "tables/binary.def"
 
 /// Functions that go by single elements where operands are strided, as in_packs of
-/// src/backends/gpu/elementwise.cc tells: long ones, and those of one-byte floats, whose conversions are.
+/// src/backends/gpu/elementwise.cc tells: long ones.
 template <class Row, class S>
-constexpr bool kBySingles =
-    __is_same(Row, PowRow) || (Row::kGuard == Guard::NonZero && m::Integer<S>) || kLongToConvert<S>;
+constexpr bool kBySingles = __is_same(Row, PowRow) || (Row::kGuard == Guard::NonZero && m::Integer<S>);
 
 /// Y is S, or uint8_t for comparisons.
 template <class Y, class S, class Row>

@@ -36,6 +36,12 @@ template <class S>
 BW_DEVICE Compute<S> widen(S x) {
   if constexpr (__is_same(S, f16)) {
     return static_cast<float>(bit_cast<_Float16>(x.bits));
+  } else if constexpr (__is_same(S, f8e4m3)) {
+    // With its fields where a float has them it is a number 2^120 times too small, subnormal ones too.
+    const auto moved = static_cast<uint32_t>(static_cast<int32_t>(static_cast<uint32_t>(x.bits) << 24) >> 4);
+    const float value = bit_cast<float>(moved & 0x87ffffffu) * 0x1p120f;
+    return __builtin_fabsf(value) == 480.0f ? bit_cast<float>(bit_cast<uint32_t>(value) | 0x7fc00000u)
+                                            : value;
   } else {
     return static_cast<Compute<S>>(x);
   }

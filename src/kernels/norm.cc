@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // norm_<dtype>: RMS and layer norms of rows in registers, norm_short_<dtype> and norm_wide_<dtype> of shorter
 // and longer ones, norm_loose_... of those that come by single elements (RowKind); norm_apply_<dtype> for
-// rows beyond, and for all of f8e4m3 (has_rows).
+// rows beyond (has_rows).
 #include "kernels/rows.h"
 
 namespace beeswax::gpu {
@@ -103,6 +103,6 @@ BW_NORM_MORE(float, f32)
 BW_NORM(double, f64)
 BW_NORM_MORE(f16, f16)
 BW_NORM_MORE(bf16, bf16)
-BW_NORM_APPLY(f8e4m3, f8e4m3)
+BW_NORM(f8e4m3, f8e4m3)
 
 }  // namespace beeswax::gpu

@@ -150,10 +150,9 @@ constexpr RowShape row_shape(RowKind kind, int element_bytes) {
   }
   return {2, 2, kStripes, 512};
 }
-/// Rows of one-byte elements are not kept: they are rare, and long to convert. Those of eight bytes are where
-/// packs fit them, and have no wide blocks.
+/// Rows of one and of eight bytes an element are kept where packs fit them, and have no wide blocks.
 constexpr bool has_rows(RowKind kind, int element_bytes) {
-  return element_bytes == 8 ? kind <= RowKind::Usual : element_bytes > 1;
+  return kind <= RowKind::Usual || element_bytes == 2 || element_bytes == 4;
 }
 inline constexpr uint32_t kRowsSecond = 1;  // a flag: the logarithm of the softmax; the layer norm
 /// Rows of n elements, each of which 2^groups_log2 groups of 2^width_log2 threads make; 2^block_rows_log2

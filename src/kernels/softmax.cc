@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // softmax_<dtype> and its logarithm: rows in registers, softmax_short_<dtype> and softmax_wide_<dtype> for
 // shorter and longer ones, softmax_loose_... for those that come by single elements (RowKind);
-// softmax_sum_<dtype> and softmax_apply_<dtype> for rows beyond, and for all of f8e4m3 (has_rows).
+// softmax_sum_<dtype> and softmax_apply_<dtype> for rows beyond (has_rows).
 #include "kernels/reduce.h"
 #include "kernels/rows.h"
 
@@ -110,6 +110,6 @@ BW_SOFTMAX_MORE(float, f32)
 BW_SOFTMAX(double, f64)
 BW_SOFTMAX_MORE(f16, f16)
 BW_SOFTMAX_MORE(bf16, bf16)
-BW_SOFTMAX_APPLY(f8e4m3, f8e4m3)
+BW_SOFTMAX(f8e4m3, f8e4m3)
 
 }  // namespace beeswax::gpu

@@ -40,6 +40,10 @@ void check_sizes() {
   for (const int64_t rows : {1, 7, 8, 31, 32, 33, 63, 64, 65, 130})
     for (const int64_t columns : {1, 8, 32, 33, 63, 64, 65, 127, 129})
       check<T>(rows % 2 + 1, rows, columns, columns % 3);
+  // Whole packs of narrow elements, and what lacks a byte or an element of that.
+  for (const int64_t rows : {68, 96, 128, 130, 260})
+    for (const int64_t columns : {34, 72, 128, 132, 133})
+      for (const int64_t margin : {0, 1, 2, 4}) check<T>(2, rows, columns, margin);
 }
 
 TEST(TransposedCopy, OneByte) { check_sizes<uint8_t>(); }

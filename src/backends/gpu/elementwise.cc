@@ -172,7 +172,7 @@ namespace {
 
 // Whether strided operands may go by packs: kBySingles of kernels/binary.h.
 bool in_packs(BinaryOp op, DType dtype) {
-  return op != BinaryOp::Pow && !(op == BinaryOp::Div && !dtype_is_float(dtype)) && dtype != DType::F8E4M3;
+  return op != BinaryOp::Pow && !(op == BinaryOp::Div && !dtype_is_float(dtype));
 }
 
 }  // namespace

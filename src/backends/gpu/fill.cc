@@ -20,6 +20,9 @@ KernelTable collect_kernels(3, [](size_t i) -> KernelTable::Name {
 KernelTable transpose_kernels(4, [](size_t i) -> KernelTable::Name {
   return {join_text("transpose_", 1 << i), "copy"};
 });
+KernelTable transpose_packs_kernels(2, [](size_t i) -> KernelTable::Name {
+  return {join_text("transpose_packs_", 1 << i), "copy"};
+});
 KernelTable range_kernels(kDTypes, [](size_t i) -> KernelTable::Name {
   return {join_text("range_", name_of(i)), "arange"};
 });
@@ -100,6 +103,20 @@ uint64_t repeated(uint64_t element, int bytes) {
   return element;
 }
 
+// Whether both sides of a turned copy take whole packs, of matrices that fill a good part of their tiles.
+bool turns_packs(const Nest<2>& nest, const Turn& turn, const void* x, const void* y, int bytes) {
+  if (bytes > 2) return false;
+  const auto rows = static_cast<size_t>(turn.rows), columns = static_cast<size_t>(turn.columns);
+  int64_t places = nest.dims[rows] | nest.dims[columns];
+  for (size_t axis = 0; axis < static_cast<size_t>(nest.rank); ++axis) {
+    if (axis != columns) places |= nest.strides[0][axis];
+    if (axis != rows) places |= nest.strides[1][axis];
+  }
+  const int64_t pack = transpose_pack(bytes), half = transpose_pack_tile(bytes) / 2;
+  return places % pack == 0 && begins_at(x, pack * bytes) && begins_at(y, pack * bytes) &&
+         std::min(nest.dims[rows], nest.dims[columns]) > half;
+}
+
 }  // namespace
 
 void GpuBackend::fill(const Target& out, const Scalar& value) {
@@ -136,7 +153,9 @@ void GpuBackend::copy(const Operand& x, const Target& out) {
   const size_t kind = size_index(out.dtype);
   const Nest<2> whole({x.layout, out.layout});
   if (const Turn turn = turn_of(whole); turn.rows >= 0) {
-    const int64_t side = transpose_tile(bytes_of(out.dtype));
+    const int bytes = bytes_of(out.dtype);
+    const bool packs = turns_packs(whole, turn, x.data(), out.data(), bytes);
+    const int64_t side = packs ? transpose_pack_tile(bytes) : transpose_tile(bytes);
     return for_each_turned(
         whole, turn, side, {}, [&](const Nest<2>& part, const std::array<int64_t, 2>& offset) {
           const auto rows = static_cast<size_t>(turn.rows), columns = static_cast<size_t>(turn.columns);
@@ -152,7 +171,7 @@ void GpuBackend::copy(const Operand& x, const Target& out) {
           Nest<2> batch = part;
           batch.dims[rows] = batch.dims[columns] = 1;
           arguments.batch = walk_of(batch);
-          gpu_.launch(transpose_kernels.get(gpu_, kind),
+          gpu_.launch((packs ? transpose_packs_kernels : transpose_kernels).get(gpu_, kind),
                       {{static_cast<uint32_t>(tiles_of(part, turn, side)), 1, 1}, kTileThreads, 0},
                       arguments);
         });
