@@ -66,8 +66,14 @@ void make_dense(const Target& out, Make&& make) {
 
 void CpuBackend::range(const Target& out, const Scalar& start, const Scalar& step) {
   const auto kernel = range_kernels().range[static_cast<size_t>(out.dtype)];
-  make_dense(out, [&](std::byte* to, int64_t begin, int64_t count) {
-    kernel(to, begin, count, start.as_double(), step.as_double(), start.as_int(), step.as_int());
+  const int64_t count = out.layout->shape().elem_count();
+  const auto bytes = static_cast<int64_t>(dtype_bytes(out.dtype, 1));
+  const bool past_caches =
+      beyond_caches(static_cast<size_t>(count * bytes)) && reinterpret_cast<uintptr_t>(out.data()) % 64 == 0;
+  parallel_ranges(count, kGrain, [&](int64_t begin, int64_t end) {
+    kernel(out.data() + begin * bytes, begin, end - begin, start.as_double(), step.as_double(),
+           start.as_int(), step.as_int(), past_caches);
+    if (past_caches) copy_kernels().fence();
   });
 }
 

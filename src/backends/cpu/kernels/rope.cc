@@ -116,12 +116,14 @@ BW_FN void halves_of_row(const S* x, const S* ahead, const A* cos, const A* sin,
 }
 
 template <class S, class A>
-BW_FN void neighbours_of_row(const S* x, const A* cos, const A* sin, int64_t half, S* y, bool past_caches) {
+BW_FN void neighbours_of_row(const S* x, const S* ahead, const A* cos, const A* sin, int64_t half, S* y,
+                             bool past_caches) {
   constexpr int64_t n = kBlock<S> < 2 * kStep<A> ? 2 * kBlock<S> : kBlock<S>;
   Outputs<S, n> out;
   int64_t i = 0;
   for (; i + n <= 2 * half; i += n) {
     rotate_neighbours<S, n>(Inputs<S, n>(x + i), cos + i / 2, sin + i / 2, out);
+    for (int64_t j = 0; j < n; j += kBlock<S>) __builtin_prefetch(ahead + i + j, 0, 2);
     put_lines<S, n>(y + i, out, past_caches);
   }
   if (i == 2 * half) return;
@@ -132,13 +134,15 @@ BW_FN void neighbours_of_row(const S* x, const A* cos, const A* sin, int64_t hal
   put_some<S, n>(y + i, out, 2 * left);
 }
 
-// The processor does not foresee long halves that are read in turn. Beyond the last row nobody reads what is
-// requested, often the next call does.
+// The processor does not foresee long halves that are read in turn, or (bytes_ahead) anything. Beyond the
+// last row nobody reads what is requested, often the next call does.
 template <class S>
-BW_FN const S* x_ahead(const RopeArgs& args, const S* x) {
+BW_FN const S* x_ahead(const RopeArgs& args, const S* x, int64_t bytes) {
   constexpr int64_t kLongHalf = 512, kRowsAhead = 6;
-  const int64_t rows = args.half * static_cast<int64_t>(sizeof(S)) < kLongHalf ? 0 : kRowsAhead;
-  return x + rows * args.x_row;
+  const auto row = args.n * static_cast<int64_t>(sizeof(S));
+  const int64_t rows = args.half * static_cast<int64_t>(sizeof(S)) >= kLongHalf ? kRowsAhead : 0;
+  const int64_t far = (bytes + row - 1) / row;
+  return x + (far > rows ? far : rows) * args.x_row;
 }
 
 template <class S, bool kHalves>
@@ -148,11 +152,13 @@ void rope(const RopeArgs& args) {
   const auto* cos = static_cast<const A*>(args.cos);
   const auto* sin = static_cast<const A*>(args.sin);
   auto* y = static_cast<S*>(args.y);
+  const int64_t bytes = args.past_caches ? bytes_ahead() : 0;
   for (int64_t row = 0; row < args.rows; ++row) {
+    const S* ahead = x_ahead(args, x, bytes);
     if constexpr (kHalves) {
-      halves_of_row(x, x_ahead(args, x), cos, sin, args.half, y, args.past_caches);
+      halves_of_row(x, ahead, cos, sin, args.half, y, args.past_caches);
     } else {
-      neighbours_of_row(x, cos, sin, args.half, y, args.past_caches);
+      neighbours_of_row(x, ahead, cos, sin, args.half, y, args.past_caches);
     }
     if (args.n > 2 * args.half)
       copy_rest(x + 2 * args.half, y + 2 * args.half, args.n - 2 * args.half, args.past_caches);
