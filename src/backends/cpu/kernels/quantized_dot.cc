@@ -11,6 +11,7 @@
 #include <immintrin.h>
 #endif
 
+#include "backends/cpu/ahead.h"
 #include "backends/cpu/kernels/quantized.h"
 #include "quant/formats.h"
 
