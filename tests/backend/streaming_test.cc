@@ -8,6 +8,7 @@
 #include <functional>
 
 #include "beeswax/tensor.h"
+#include "core/divide.h"
 
 namespace beeswax {
 namespace {
@@ -63,6 +64,39 @@ TEST_P(StreamingTest, EveryWayOfReading) {
                         [](int64_t i, int64_t j) { return std::abs(element(i, j)); }),
             0);
   EXPECT_EQ(differences(x.affine(2, 1), [](int64_t i, int64_t j) { return 2 * element(i, j) + 1; }), 0);
+}
+
+// Rows that are written behind, and ahead of, what is read: the bits of a few rows alone. 63 rows fill no
+// whole number of blocks.
+TEST(StreamingRows, HaveTheBitsOfFewRows) {
+  const auto normal = [](const Shape& shape, DType dtype) {
+    return Tensor::randn(shape, DType::F32, Device::cpu()).to_dtype(dtype);
+  };
+  for (const DType dtype : {DType::F32, DType::F16, DType::BF16, DType::F64})
+    for (const int64_t n : {16, 64, 160, 1001, 1024, 1600, 4096, 9000, 100000}) {
+      const int64_t few = n > 10'000 ? 3 : 63;
+      const int64_t times = ceil_div((int64_t{16} << 20), few * n * dtype_bits(dtype) / 8);
+      const Tensor some = normal({few, n}, dtype), w = normal({n}, dtype);
+      const Tensor many = some.repeat({times, 1});
+      const auto expect_repeats = [&](const char* what, const auto& make) {
+        EXPECT_TRUE(make(many).to_bytes() == make(some).repeat({times, 1}).to_bytes())
+            << what << " " << dtype_name(dtype) << " " << n;
+      };
+      expect_repeats("softmax", [](const Tensor& x) { return x.softmax(-1); });
+      expect_repeats("log_softmax", [](const Tensor& x) { return x.log_softmax(-1); });
+      expect_repeats("rms_norm", [&](const Tensor& x) { return x.rms_norm(w, 1e-5); });
+      expect_repeats("layer_norm", [&](const Tensor& x) { return x.layer_norm(w, w, 1e-5); });
+    }
+}
+
+TEST(StreamingRanges, HaveTheBitsOfTheirNumbers) {
+  std::vector<int64_t> numbers((size_t{16} << 20) + 21);
+  for (size_t i = 0; i < numbers.size(); ++i) numbers[i] = 5 + 3 * static_cast<int64_t>(i);
+  const Tensor whole = Tensor::from_vec(numbers, Shape{static_cast<int64_t>(numbers.size())});
+  for (const DType dtype : {DType::F32, DType::F64, DType::I64, DType::U32, DType::BF16}) {
+    const Tensor range = Tensor::arange_step(5, 5 + 3 * static_cast<double>(numbers.size()), 3, dtype);
+    EXPECT_TRUE(range.to_bytes() == whole.to_dtype(dtype).to_bytes()) << dtype_name(dtype);
+  }
 }
 
 INSTANTIATE_TEST_SUITE_P(Dtypes, StreamingTest, testing::Values(DType::F32, DType::F16, DType::I16),

@@ -19,12 +19,16 @@ template <class S, bool kLate = false, int64_t kTogether = 1>
 struct Rows {
   using A = Compute<S>;
   static constexpr int64_t kLongestRequested = 1 << 14;
+  // How far writing is ahead of reading. Rows of both often begin at the same place of a page, and Intel's
+  // cores let a load wait for a store before it whose address is the same in its last twelve bits.
+  static constexpr int64_t kLead = 512 / static_cast<int64_t>(sizeof(S));
   // What the loops read: S itself, if the level can widen it in registers, or what a first pass widened.
   using X = std::conditional_t<kWidens<S>, S, A>;
   const RowArgs& args;
   int64_t n;
   int64_t padded;  // elements of a row in `values`: whole registers are kept there
   int64_t in_block;
+  int64_t lead;  // of writing within a row; short rows are written some rows ahead instead
   const S* end;
   A* values;    // for each element of a block
   A* wide;      // likewise, if a first pass widens
@@ -35,6 +39,7 @@ struct Rows {
         n(a.n),
         padded(padded_row(a.n)),
         in_block(rows_in_block(padded, kTogether)),
+        lead(n >= 8 * kLead ? kLead : 0),
         end(static_cast<const S*>(a.x) + a.rows * a.n),
         values(static_cast<A*>(a.scratch)),
         wide(values + in_block * padded),
@@ -63,6 +68,13 @@ struct Rows {
     if (begin < upto) write(block, r, begin, upto - begin, args.past_caches);
   }
 
+  // The part of row r of a block that is due before its elements from i on are replaced in `values`, after
+  // those for all i before.
+  template <class Write>
+  BW_MEMBER_FN void write_ahead(const Block& block, int64_t r, int64_t i, Write write) const {
+    write_part(block, r, i == 0 ? 0 : i + lead, i + lead + kLanes, write);
+  }
+
   // Calls sums(block, before) for each block; before(r, i) is to be called before elements [i, i + kLanes) of
   // row r are replaced in `values`. Calls write(block, r, begin, count, past_caches) for each part of a row:
   // after the block's sums, or as late as that.
@@ -70,6 +82,8 @@ struct Rows {
   BW_MEMBER_FN void each_block(Sums sums, Write write) const {
     Block block{static_cast<const S*>(args.x), nullptr, 0, static_cast<S*>(args.y)};
     Block last = block;
+    const int64_t few = (kLead + n - 1) / n, half = in_block / 2;
+    const int64_t rows_lead = lead > 0 ? 0 : few < half ? few : half;
     for (int64_t row = 0; row < args.rows; row += in_block) {
       block.count = args.rows - row < in_block ? args.rows - row : in_block;
       if constexpr (kWidens<S>) {
@@ -79,13 +93,17 @@ struct Rows {
             wide, block.count * n, false, [](A v) __attribute__((always_inline)) { return v; }, block.source);
         block.x = wide;
       }
+      if constexpr (kLate) {
+        const int64_t whole = rows_lead < last.count ? rows_lead : last.count;
+        for (int64_t r = 0; r < whole; ++r) write_part(last, r, 0, n, write);
+      }
       sums(block, [&](int64_t r, int64_t i) __attribute__((always_inline)) {
         if constexpr (kLate) {
-          if (r < last.count) write_part(last, r, i, i + kLanes, write);
+          if (r + rows_lead < last.count) write_ahead(last, r + rows_lead, i, write);
         }
       });
       if (kLate)
-        for (int64_t r = block.count; r < last.count; ++r) write_part(last, r, 0, n, write);
+        for (int64_t r = block.count + rows_lead; r < last.count; ++r) write_part(last, r, 0, n, write);
       last = block;
       if (!kLate || row + in_block >= args.rows) {
         for (int64_t r = 0; r < last.count; ++r) write_part(last, r, 0, n, write);

@@ -36,7 +36,7 @@ void step(const SoftmaxStep& step) {
     const A top = static_cast<A>(largest_number(step.tops, step.parts));
     rows.sum_chunks(static_cast<const S*>(step.x), 0, terms_kept<S, kLog>(top, rows.values),
                     [&](int64_t r, int64_t i) __attribute__((always_inline)) {
-                      if (last.y != nullptr) rows.write_part(last, r, i, i + kLanes, write);
+                      if (last.y != nullptr) rows.write_ahead(last, r, i, write);
                     });
   } else if (last.y != nullptr) {
     rows.write_part(last, 0, 0, step.n, write);
