@@ -74,12 +74,14 @@ template <class Kind>
 __attribute__((noinline)) void scan(const typename Kind::Element* x, int64_t count, typename Kind::Key* key,
                                     typename Kind::Place* place) {
   using Places = typename Kind::Places;
+  const int64_t ahead = bytes_ahead();
   constexpr int64_t n = Kind::kWidth;
   const int64_t registers = count / n;
   typename Kind::Pack keys = Kind::start(x);
   Places places{};
 #pragma GCC unroll 1
   for (int64_t i = 0; i < registers; ++i) {
+    if (n > 1) request_lines<n>(x + i * n, ahead);
     const typename Kind::Pack other = Kind::load(x + i * n);
     const auto better = Kind::better(other, keys);
     keys = Kind::best(other, keys);

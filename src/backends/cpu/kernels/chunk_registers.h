@@ -9,6 +9,7 @@
 
 #include "backends/cpu/kernels/reduce.h"
 #include "backends/cpu/kernels/register.h"
+#include "backends/cpu/kernels/request.h"
 #include "beeswax/half.h"
 #include "beeswax/portable.h"
 #include "core/math/basic.h"
@@ -216,13 +217,16 @@ struct ChunkLanes {
 template <class A, class Src, class Map>
 BW_FN void chunk_in_registers(const Src* x, A* left, Map map, int64_t count = kChunk) {
   ChunkLanes<A> lanes;
+  const int64_t ahead = bytes_ahead();
   // Each load walks through memory in small steps, as processors foresee them; unrolled, each would make one
   // step a chunk.
 #pragma GCC unroll 1
-  for (int64_t row = 0; row < count; row += kLanes)
+  for (int64_t row = 0; row < count; row += kLanes) {
+    if (ahead != 0) request_lines<kLanes>(x + row, ahead);
     lanes.add_row([&](int r) __attribute__((always_inline)) {
       return map(load_widened(x + row + r * ChunkLanes<A>::kWidth));
     });
+  }
   lanes.fold(left);
 }
 

@@ -11,7 +11,7 @@
 #include <immintrin.h>
 #endif
 
-#include "backends/cpu/ahead.h"
+#include "backends/cpu/kernels/request.h"
 #include "beeswax/half.h"
 #include "beeswax/portable.h"
 
@@ -216,13 +216,6 @@ BW_FN void compute(Outputs<S, n>& out, F f, const Inputs<X, n>&... x) {
   }
 }
 
-/// Requests the lines of n elements, `ahead` bytes behind them.
-template <int64_t n, class X>
-BW_FN void request(const X* x, int64_t ahead) {
-  for (int64_t j = 0; j < n; j += kBlock<X>)
-    __builtin_prefetch(reinterpret_cast<const char*>(x + j) + ahead, 0, 3);
-}
-
 /// y[i] = f(x[i]...) in the compute types, rounded once. y is one of the x or apart from them. past_caches: y
 /// is 64-byte aligned, and its lines bypass the caches; the caller fences. Requests ahead[i] into the second
 /// cache as y[i] is written, so that reads and writes take turns; else, of what streams past the caches, the
@@ -236,7 +229,7 @@ BW_FN void map_lines_from(const S* ahead, S* y, int64_t count, bool past_caches,
     if constexpr (kRequests) {
       for (int64_t j = 0; j < n; j += kBlock<S>) __builtin_prefetch(ahead + i + j, 0, 2);
     } else {
-      (request<n>(x + i, bytes), ...);
+      (request_lines<n>(x + i, bytes), ...);
     }
     Outputs<S, n> out;
     compute<S, n, F, X...>(out, f, Inputs<X, n>(x + i)...);
