@@ -121,19 +121,26 @@ struct TransposeTile {
   static constexpr uint32_t kSide = transpose_tile(sizeof(S));
   S at[kSide][kSide + (sizeof(S) < 4 ? 4 / sizeof(S) : 1)];
 };
+/// Where a block's tile begins in its matrix, and where that lies.
+struct TilePlace {
+  uint32_t row, column;
+  int64_t offset[2];
+
+  BW_DEVICE_MEMBER TilePlace(const TransposeArgs& args, uint32_t side) {
+    uint32_t index = block();
+    column = index % args.column_tiles * side;
+    index /= args.column_tiles;
+    row = index % args.row_tiles * side;
+    offsets_at(args.batch, index / args.row_tiles, offset);
+  }
+};
 template <class S>
 BW_DEVICE void transpose_part(const TransposeArgs& args, TransposeTile<S>& tile) {
   constexpr uint32_t kSide = TransposeTile<S>::kSide, kRows = kTileThreads / kSide, kEach = kSide / kRows;
-  uint32_t index = block();
-  const uint32_t column_tile = index % args.column_tiles;
-  index /= args.column_tiles;
-  const uint32_t row_tile = index % args.row_tiles;
-  int64_t offset[2];
-  offsets_at(args.batch, index / args.row_tiles, offset);
-  const uint32_t in = thread() % kSide, across = thread() / kSide;
-  const uint32_t row = row_tile * kSide, column = column_tile * kSide;
-  const S* x = static_cast<const S*>(args.x) + offset[0] + column + in;
-  S* y = static_cast<S*>(args.y) + offset[1] + row + in;
+  const TilePlace place(args, kSide);
+  const uint32_t in = thread() % kSide, across = thread() / kSide, row = place.row, column = place.column;
+  const S* x = static_cast<const S*>(args.x) + place.offset[0] + column + in;
+  S* y = static_cast<S*>(args.y) + place.offset[1] + row + in;
   // All loads first: compilers would put each into the tile before the next one.
   S values[kEach] = {};
 #pragma unroll
@@ -186,8 +193,8 @@ BW_DEVICE void turn_square(uint32_t (&words)[4]) {
   }
 }
 
-/// As TransposeTile, of words that hold a few elements of a column of x. A line's words are turned on by the
-/// number of its column of squares: what threads write at a time is in different banks, as is what they read.
+/// As TransposeTile, of words that hold a few elements of a column of x. A line's words begin at a place that
+/// its number gives: what threads write at a time is in different banks, as is what they read.
 template <class S>
 struct TransposePackTile {
   static constexpr uint32_t kPack = transpose_pack(sizeof(S));
@@ -197,16 +204,10 @@ template <class S>
 BW_DEVICE void transpose_packs(const TransposeArgs& args, TransposePackTile<S>& tile) {
   constexpr uint32_t kPack = TransposePackTile<S>::kPack, kSide = kPack * kTile;
   constexpr uint32_t kRows = kTileThreads / kTile, kEach = kTile / kRows;  // of squares
-  uint32_t index = block();
-  const uint32_t column_tile = index % args.column_tiles;
-  index /= args.column_tiles;
-  const uint32_t row_tile = index % args.row_tiles;
-  int64_t offset[2];
-  offsets_at(args.batch, index / args.row_tiles, offset);
-  const uint32_t in = thread() % kTile, across = thread() / kTile;
-  const uint32_t row = row_tile * kSide, column = column_tile * kSide;
-  const S* x = static_cast<const S*>(args.x) + offset[0] + column + in * kPack;
-  S* y = static_cast<S*>(args.y) + offset[1] + row + in * kPack;
+  const TilePlace place(args, kSide);
+  const uint32_t in = thread() % kTile, across = thread() / kTile, row = place.row, column = place.column;
+  const S* x = static_cast<const S*>(args.x) + place.offset[0] + column + in * kPack;
+  S* y = static_cast<S*>(args.y) + place.offset[1] + row + in * kPack;
   uint32_t words[kEach][kPack] = {};
 #pragma unroll
   for (uint32_t i = 0; i < kEach; ++i)

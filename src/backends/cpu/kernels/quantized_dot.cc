@@ -11,8 +11,8 @@
 #include <immintrin.h>
 #endif
 
-#include "backends/cpu/ahead.h"
 #include "backends/cpu/kernels/quantized.h"
+#include "backends/cpu/kernels/request.h"
 #include "quant/formats.h"
 
 namespace beeswax::cpu::BW_ISA {
