@@ -35,7 +35,7 @@ double time_copies(const Transfer& one, const Tensor& here, const Tensor& there,
 }
 
 double measure(const Transfer& one, int64_t bytes) {
-  const Tensor here = Tensor::arange(0, static_cast<double>(bytes / 4), DType::U32, one.from);
+  const Tensor here = Tensor::arange(0, bytes / 4, DType::U32, one.from);
   const Tensor there = here.to_device(one.to);
   if (there.to_device(Device::cpu()).to_bytes() != here.to_device(Device::cpu()).to_bytes())
     fail(ErrorKind::Internal, "bench", "what was copied to ", one.to, " is not what ", one.from, " had");
