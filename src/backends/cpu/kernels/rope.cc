@@ -134,13 +134,13 @@ BW_FN void neighbours_of_row(const S* x, const S* ahead, const A* cos, const A* 
   put_some<S, n>(y + i, out, 2 * left);
 }
 
-// The processor does not foresee long halves that are read in turn, or (bytes_ahead) anything. Beyond the
+// No processor foresees long halves that are read in turn, and some need the rest of bytes_ahead. Beyond the
 // last row nobody reads what is requested, often the next call does.
-template <class S>
+template <class S, bool kHalves>
 BW_FN const S* x_ahead(const RopeArgs& args, const S* x, int64_t bytes) {
   constexpr int64_t kLongHalf = 512, kRowsAhead = 6;
   const auto row = args.n * static_cast<int64_t>(sizeof(S));
-  const int64_t rows = args.half * static_cast<int64_t>(sizeof(S)) >= kLongHalf ? kRowsAhead : 0;
+  const int64_t rows = kHalves && args.half * static_cast<int64_t>(sizeof(S)) >= kLongHalf ? kRowsAhead : 0;
   const int64_t far = (bytes + row - 1) / row;
   return x + (far > rows ? far : rows) * args.x_row;
 }
@@ -154,7 +154,7 @@ void rope(const RopeArgs& args) {
   auto* y = static_cast<S*>(args.y);
   const int64_t bytes = args.past_caches ? bytes_ahead() : 0;
   for (int64_t row = 0; row < args.rows; ++row) {
-    const S* ahead = x_ahead(args, x, bytes);
+    const S* ahead = x_ahead<S, kHalves>(args, x, bytes);
     if constexpr (kHalves) {
       halves_of_row(x, ahead, cos, sin, args.half, y, args.past_caches);
     } else {
