@@ -134,7 +134,7 @@ BW_FN void neighbours_of_row(const S* x, const S* ahead, const A* cos, const A* 
   put_some<S, n>(y + i, out, 2 * left);
 }
 
-// No processor foresees long halves that are read in turn, and some need the rest of bytes_ahead. Beyond the
+// No processor foresees long halves that are read in turn, and some need the rest of kBytesAhead. Beyond the
 // last row nobody reads what is requested, often the next call does.
 template <class S, bool kHalves>
 BW_FN const S* x_ahead(const RopeArgs& args, const S* x, int64_t bytes) {
@@ -152,7 +152,7 @@ void rope(const RopeArgs& args) {
   const auto* cos = static_cast<const A*>(args.cos);
   const auto* sin = static_cast<const A*>(args.sin);
   auto* y = static_cast<S*>(args.y);
-  const int64_t bytes = args.past_caches ? bytes_ahead() : 0;
+  const int64_t bytes = args.past_caches ? kBytesAhead : 0;
   for (int64_t row = 0; row < args.rows; ++row) {
     const S* ahead = x_ahead<S, kHalves>(args, x, bytes);
     if constexpr (kHalves) {
