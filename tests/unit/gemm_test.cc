@@ -185,7 +185,7 @@ TYPED_TEST_SUITE(GemmOf, AllTypes);
 
 TYPED_TEST(GemmOf, EveryLengthOfK) {
   at_every_level([] {
-    for (int64_t k : {0, 1, 2, 3, 7, 15, 16, 17, 64, 255, 256, 257, 511, 513, 1000})
+    for (int64_t k : {0, 1, 2, 3, 7, 15, 16, 17, 64, 257, 511, 512, 513, 1000, 1025})
       for (int64_t m : {1, 2, 15}) expect_product<TypeParam>(m, 33, k, Kind::RowMajor, Kind::RowMajor, 1);
   });
 }
@@ -282,16 +282,16 @@ TYPED_TEST(GemmOf, LongKIsOneOrderToo) {
 // The documented order, computed plainly.
 TEST(Gemm, FollowsTheDocumentedOrder) {
   std::mt19937 random(10);
-  const int64_t m = 4, n = 37, k = 1000;
+  const int64_t m = 4, n = 37, k = 1300, block = 512;
   const Matrix<float> a = make<float>(m, k, Kind::RowMajor, random);
   const Matrix<float> b = make<float>(k, n, Kind::Transposed, random);
   std::vector<float> want;
   for (int64_t i = 0; i < m; ++i) {
     for (int64_t j = 0; j < n; ++j) {
       float total = 0;
-      for (int64_t first = 0; first < k; first += 256) {
+      for (int64_t first = 0; first < k; first += block) {
         float sum = 0;
-        for (int64_t p = first; p < std::min(k, first + 256); ++p)
+        for (int64_t p = first; p < std::min(k, first + block); ++p)
           sum = std::fma(a.at(i, p), b.at(p, j), sum);
         total = first == 0 ? sum : total + sum;
       }

@@ -16,7 +16,7 @@
 namespace beeswax::cpu {
 
 /// Elements of k in one chain of multiply-adds. Part of the documented order of additions.
-inline constexpr int64_t kGemmBlock = 256;
+inline constexpr int64_t kGemmBlock = 512;
 
 /// What products are accumulated in; integers as unsigned words, whose arithmetic wraps.
 enum class GemmCompute { f32, f64, u32, u64 };
