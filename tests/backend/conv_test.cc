@@ -126,8 +126,8 @@ std::vector<ConvCase> large_cases() {
       {false, false, 2, 1, 130, 70, 9, 9, 1, 1, {0, 2, 1}},
       {true, false, 1, 30, 1, 1, 21, 20, 3, 3, {1, 2, 1, 1, 1}},
       {false, false, 2, 1, 64, 48, 1, 1, 1, 1, {0, 1, 1}},
-      {false, false, 1, 1, 60, 17, 20, 29, 3, 3, {1, 1, 1}},  // more than a block of 512 terms
-      {true, false, 1, 1, 40, 9, 7, 8, 4, 4, {1, 2, 1}},
+      {false, false, 1, 1, 90, 17, 20, 29, 3, 3, {1, 1, 1}},  // more than one chain of terms
+      {true, false, 1, 1, 50, 9, 7, 8, 4, 4, {1, 2, 1}},
   };
 }
 

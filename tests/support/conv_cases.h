@@ -131,10 +131,10 @@ inline std::vector<ConvCase> conv_cases() {
   add(1, 1, 2, 1, 4, 5, 3, 3, 6, 4, 5);
   add(3, 1, 2, 8, 4, 5, 4, 5, 0, 1, 1);   // the whole image
   add(1, 1, 30, 6, 4, 5, 3, 3, 1, 1, 1);  // many terms
-  add(1, 1, 58, 6, 4, 5, 3, 3, 1, 1, 1);  // more than one block of terms
+  add(1, 1, 87, 6, 4, 5, 3, 3, 1, 1, 1);  // more than one chain of terms
   add(1, 1, 29, 2, 6, 5, 3, 3, 1, 2, 3);
   add(1, 1, 2, 5, 20, 19, 17, 17, 3, 1, 1);  // one channel of many terms
-  add(1, 1, 2, 5, 25, 24, 23, 23, 1, 1, 1);  // one channel of more than one block
+  add(1, 1, 2, 5, 30, 29, 28, 28, 1, 1, 1);  // one channel of more than one chain
   add(1, 1, 3, 2, 7, 40, 1, 7, 2, 3, 2);
   add(1, 1, 1, 6, 12, 33, 3, 3, 0, 5, 1);  // the stride skips input
   add(1, 2, 3, 5, 6, 7, 2, 3, 1, 3, 2);

@@ -185,7 +185,7 @@ TYPED_TEST_SUITE(GemmOf, AllTypes);
 
 TYPED_TEST(GemmOf, EveryLengthOfK) {
   at_every_level([] {
-    for (int64_t k : {0, 1, 2, 3, 7, 15, 16, 17, 64, 255, 256, 257, 511, 512, 513, 1000, 1025})
+    for (int64_t k : {0, 1, 2, 3, 7, 15, 16, 17, 64, 255, 256, 257, 511, 512, 513, 767, 768, 769, 1000, 1025})
       for (int64_t m : {1, 2, 15}) expect_product<TypeParam>(m, 33, k, Kind::RowMajor, Kind::RowMajor, 1);
   });
 }
@@ -280,9 +280,9 @@ TYPED_TEST(GemmOf, LongKIsOneOrderToo) {
 }
 
 // The documented order, computed plainly.
-TEST(Gemm, FollowsTheDocumentedOrder) {
+void expect_chains(int64_t k, int64_t block) {
   std::mt19937 random(10);
-  const int64_t m = 4, n = 37, k = 1300, block = 512;
+  const int64_t m = 4, n = 37;
   const Matrix<float> a = make<float>(m, k, Kind::RowMajor, random);
   const Matrix<float> b = make<float>(k, n, Kind::Transposed, random);
   std::vector<float> want;
@@ -298,7 +298,14 @@ TEST(Gemm, FollowsTheDocumentedOrder) {
       want.push_back(total);
     }
   }
-  at_every_level([&] { EXPECT_TRUE(same_bits(multiply(a, b, m, n, k), want)); });
+  at_every_level([&] { EXPECT_TRUE(same_bits(multiply(a, b, m, n, k), want)) << k; });
+}
+
+TEST(Gemm, FollowsTheDocumentedOrder) {
+  // Lengths of k, and of the chains that they are cut into.
+  for (const auto& [k, block] :
+       {std::pair<int64_t, int64_t>{700, 700}, {768, 768}, {769, 400}, {1300, 656}, {1536, 768}, {1537, 528}})
+    expect_chains(k, block);
 }
 
 TYPED_TEST(GemmOf, BatchesBroadcast) {

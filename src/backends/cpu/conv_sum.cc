@@ -36,7 +36,7 @@ int64_t threads_for(const ConvSum& g) {
 }
 
 Blocks direct_blocks(const ConvSum& g) {
-  const int64_t channels = std::min(g.c_in, kGemmBlock / (g.y.taps * g.x.taps) + 1);
+  const int64_t channels = std::min(g.c_in, gemm_block(g.terms()) / (g.y.taps * g.x.taps) + 1);
   const int64_t most = std::clamp<int64_t>(kDirectTile / channels, 256, kDirectOutputs);
   Blocks b{};
   b.columns = std::min(g.x.out, most);
@@ -98,6 +98,7 @@ class Runner {
         tile_(gemm_tiles().of[compute_]),
         element_(dtype_bits(sum.dtype) / 8),
         word_(gemm_word(gemm_compute(sum.dtype))),
+        chain_(gemm_block(sum.terms())),
         direct_(sum.c_out <= kDirectChannels),
         blocks_(direct_ ? direct_blocks(sum) : panel_blocks(sum, tile_)),
         plan_(sum, blocks_.rows, blocks_.columns) {
@@ -105,7 +106,7 @@ class Runner {
     in_place_ = dense && (direct_ || blocks_.rows == 1 || g_.out_row == blocks_.columns);
     bytes_tile_ = round_up(plan_.channels() * plan_.plane() * word_ + kSlack, 64);
     const int64_t outputs = round_up(blocks_.rows * blocks_.columns, tile_.lanes);
-    bytes_panels_ = direct_ ? 0 : round_up(std::min(g_.terms(), kGemmBlock) * outputs * word_ + kSlack, 64);
+    bytes_panels_ = direct_ ? 0 : round_up(std::min(g_.terms(), chain_) * outputs * word_ + kSlack, 64);
     bytes_sums_ = in_place_ ? 0 : round_up(g_.c_out * blocks_.rows * blocks_.columns * word_, 64);
     bytes_runs_ = plan_.runs() * static_cast<int64_t>(sizeof(ConvRun));
   }
@@ -156,17 +157,17 @@ class Runner {
     const int64_t terms = g_.terms();
     weights_ = static_cast<std::byte*>(
         gemm_scratch(GemmScratch::shared, static_cast<size_t>(g_.groups * g_.c_out * terms * word_)));
-    const int64_t blocks = ceil_div(terms, kGemmBlock);
+    const int64_t blocks = ceil_div(terms, chain_);
     const int64_t lanes = round_up(64, tile_.mr);
     const int64_t pieces = ceil_div(g_.c_out, lanes);
     const int64_t tasks = g_.groups * blocks * pieces;
     parallel_ranges(tasks, threads_for(g_) == 1 ? tasks : 1, [&](int64_t begin, int64_t end) {
       for (int64_t task = begin; task < end; ++task) {
         const int64_t lane = task % pieces * lanes;
-        const int64_t k = task / pieces % blocks * kGemmBlock;
+        const int64_t k = task / pieces % blocks * chain_;
         const int64_t row = task / pieces / blocks * g_.c_out;
         const int64_t count = std::min(lanes, g_.c_out - lane);
-        const int64_t steps = std::min(kGemmBlock, terms - k);
+        const int64_t steps = std::min(chain_, terms - k);
         gemm_packs().pack[dtype_]({g_.kernel + ((row + lane) * terms + k) * element_, terms, 1, count, steps,
                                    tile_.mr, 1,
                                    weights_ + (row * terms + k * g_.c_out + lane * steps) * word_});
@@ -203,8 +204,8 @@ class Runner {
 
     const int64_t taps = g_.y.taps * g_.x.taps;
     int64_t held = -1, held_end = -1;  // the channels in the tile
-    for (int64_t k = 0; k < g_.terms(); k += kGemmBlock) {
-      const int64_t steps = std::min(kGemmBlock, g_.terms() - k);
+    for (int64_t k = 0; k < g_.terms(); k += chain_) {
+      const int64_t steps = std::min(chain_, g_.terms() - k);
       const int64_t first = k / taps, end = (k + steps - 1) / taps + 1;
       if (first != held || end != held_end) {
         const std::byte* from =
@@ -247,6 +248,7 @@ class Runner {
   size_t compute_, dtype_;
   const GemmTile& tile_;
   int64_t element_, word_;  // bytes of an element, and of one in the compute type
+  int64_t chain_;           // terms of a chain of additions
   bool direct_;
   Blocks blocks_;
   ConvTile plan_;

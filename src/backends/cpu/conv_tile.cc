@@ -38,10 +38,11 @@ ConvTile::ConvTile(const ConvInput& input, int64_t rows, int64_t columns) {
 
   const int64_t taps = input.y.taps * input.x.taps;
   const int64_t terms = input.terms();
+  const int64_t chain = gemm_block(terms);
   tap_offset_.resize(static_cast<size_t>(terms));
   tap_row_.resize(static_cast<size_t>(terms));
   for (int64_t k = 0; k < terms; ++k) {
-    const int64_t first_channel = k / kGemmBlock * kGemmBlock / taps;
+    const int64_t first_channel = k / chain * chain / taps;
     const int64_t channel = k / taps - first_channel;
     const auto at = static_cast<size_t>(k);
     tap_row_[at] = k % taps / input.x.taps;

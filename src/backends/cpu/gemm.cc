@@ -103,7 +103,8 @@ void pack_part(const Side& side, int64_t lane, int64_t lanes, int64_t step, int6
 // summed in scratch memory and rounded at the end.
 void run_task(const Product& g, int64_t row, int64_t rows, int64_t column, int64_t columns) {
   const int64_t band = std::min<int64_t>(g.tile->mt, rows);
-  const int64_t steps_most = std::min(g.k, kGemmBlock);
+  const int64_t chain = gemm_block(g.k);
+  const int64_t steps_most = std::min(g.k, chain);
   const int64_t bytes_a = round_up(band * steps_most * g.word, 64);
   const int64_t bytes_b = round_up(round_up(columns, g.b.pad) * steps_most * g.word, 64);
   const int64_t bytes_sums = g.narrow ? rows * columns * g.word : 0;
@@ -113,8 +114,8 @@ void run_task(const Product& g, int64_t row, int64_t rows, int64_t column, int64
   std::byte* out = g.c + (row * g.c_row + column) * g.element;
   std::byte* sums = g.narrow ? b + bytes_b : out;
   const int64_t sums_row = g.narrow ? columns : g.c_row;
-  for (int64_t step = 0; step < g.k; step += kGemmBlock) {
-    const int64_t steps = std::min(kGemmBlock, g.k - step);
+  for (int64_t step = 0; step < g.k; step += chain) {
+    const int64_t steps = std::min(chain, g.k - step);
     pack_part(g.b, column, columns, step, steps, b);
     for (int64_t first = 0; first < rows; first += band) {
       const int64_t count = std::min(band, rows - first);

@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 // gemm: C = A B for any strides, batched, on the CPU's thread pool.
 //
-// The order of additions is one rule of k alone: k is cut into blocks of kGemmBlock; inside a block every
-// element of C is one chain of fused multiply-adds from +0 in increasing k; the block results are added in
-// order. So the bits depend on neither the number of threads, the instruction-set level, the strides, nor the
-// other rows and columns. Halves and F8E4M3 widen to f32, accumulate in f32 over the whole of k and round
-// once; integers wrap. Operands of different dtypes meet in the type that all are accumulated in.
+// The order of additions is one rule of k alone: k is cut into as few blocks of one length as go with at most
+// 768 steps each, the length rounded up to a multiple of 16 (gemm_block); inside a block every element of C
+// is one chain of fused multiply-adds from +0 in increasing k; the block results are added in order. So the
+// bits depend on neither the number of threads, the instruction-set level, the strides, nor the other rows
+// and columns. Halves and F8E4M3 widen to f32, accumulate in f32 over the whole of k and round once; integers
+// wrap. Operands of different dtypes meet in the type that all are accumulated in.
 #pragma once
 
 #include <array>

@@ -15,8 +15,16 @@
 
 namespace beeswax::cpu {
 
-/// Elements of k in one chain of multiply-adds. Part of the documented order of additions.
-inline constexpr int64_t kGemmBlock = 512;
+/// The most elements of k in one chain of multiply-adds.
+inline constexpr int64_t kGemmBlockMost = 768;
+
+/// Elements of k in one chain, of `k` in all: as few chains of one length as go, in multiples of 16; the last
+/// may be shorter. Part of the documented order of additions.
+constexpr int64_t gemm_block(int64_t k) {
+  if (k <= kGemmBlockMost) return kGemmBlockMost;
+  const int64_t blocks = (k + kGemmBlockMost - 1) / kGemmBlockMost;
+  return ((k + blocks - 1) / blocks + 15) / 16 * 16;
+}
 
 /// What products are accumulated in; integers as unsigned words, whose arithmetic wraps.
 enum class GemmCompute { f32, f64, u32, u64 };
@@ -43,7 +51,7 @@ constexpr int64_t gemm_word(GemmCompute compute) {
   return compute == GemmCompute::f64 || compute == GemmCompute::u64 ? 8 : 4;
 }
 
-/// C[m, n] = A B, or += when `add`, for one block of k (at most kGemmBlock), from packed panels.
+/// C[m, n] = A B, or += when `add`, for one block of k (at most kGemmBlockMost), from packed panels.
 struct GemmBlock {
   int64_t m, n, k;
   const void* a;

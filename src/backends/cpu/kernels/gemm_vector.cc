@@ -60,13 +60,14 @@ BW_FN void dots_of(const GemmVector& g, const Compute<Src>* x, Compute<Src>* y, 
   using T = Compute<Src>;
   constexpr int n = kLanes<T>;
   const Src* w = static_cast<const Src*>(g.w);
+  const int64_t block = gemm_block(g.k);
   for (int64_t j = 0; j < g.n; j += n) {
     const int64_t lanes = smaller(n, g.n - j);
     const Src* line[n];
     for (int r = 0; r < n; ++r) line[r] = w + (j + smaller(r, lanes - 1)) * g.stride;
     Vec<T> total[M] = {};
-    for (int64_t first = 0; first < g.k; first += kGemmBlock) {
-      const int64_t end = smaller(g.k, first + kGemmBlock);
+    for (int64_t first = 0; first < g.k; first += block) {
+      const int64_t end = smaller(g.k, first + block);
       Vec<T> sum[M] = {};
       int64_t p = first;
       for (; p + n <= end; p += n) dot_square<Src, M, kInOrder>(line, p, n, ahead, x, g.x_row, sum);
@@ -119,8 +120,9 @@ BW_FN void lines_of(const GemmVector& g, const Compute<Src>* x, Compute<Src>* y)
   using T = Compute<Src>;
   constexpr int q = kSteps<M>;
   alignas(64) T sum[M * kGemmVectorColumns];
-  for (int64_t first = 0; first < g.k; first += kGemmBlock) {
-    const int64_t end = smaller(g.k, first + kGemmBlock);
+  const int64_t block = gemm_block(g.k);
+  for (int64_t first = 0; first < g.k; first += block) {
+    const int64_t end = smaller(g.k, first + block);
     for (int i = 0; i < M; ++i)
       for (int64_t j = 0; j < g.n; ++j) sum[i * kGemmVectorColumns + j] = T{};
     int64_t p = first;
