@@ -76,7 +76,7 @@ Matrix<T> make(int64_t rows, int64_t cols, Kind kind, std::mt19937& random) {
 
 template <class T>
 std::vector<T> multiply(const Matrix<T>& a, const Matrix<T>& b, int64_t m, int64_t n, int64_t k,
-                        int64_t c_row = 0) {
+                        int64_t c_row = 0, int64_t panel_bytes = kPanelBytes) {
   if (c_row == 0) c_row = n;
   std::vector<T> c(static_cast<size_t>(m * c_row));
   if (!c.empty()) std::memset(static_cast<void*>(c.data()), 0x5a, c.size() * sizeof(T));
@@ -91,7 +91,8 @@ std::vector<T> multiply(const Matrix<T>& a, const Matrix<T>& b, int64_t m, int64
         .b_row = b.row,
         .b_col = b.col,
         .c = c.data(),
-        .c_row = c_row});
+        .c_row = c_row,
+        .panel_bytes = panel_bytes});
   return c;
 }
 
@@ -232,6 +233,9 @@ TYPED_TEST(GemmOf, BitsDependOnKAlone) {
       EXPECT_TRUE(same_bits(multiply(a, b, m, n, k), want)) << count << " threads";
     }
     ThreadPool::global().set_threads(threads);
+    // All of B at a time, a panel, and a few.
+    for (const int64_t bytes : {0, 1, 120'000})
+      EXPECT_TRUE(same_bits(multiply(a, b, m, n, k, 0, bytes), want)) << bytes << " bytes of panels";
     // The same numbers behind other strides.
     Matrix<TypeParam> at = a, bt = b, aw = a;
     at.row = 1, at.col = m;

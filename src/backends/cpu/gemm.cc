@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // The blocked product. C is cut into tasks of some rows by some columns. A task goes through k block by
-// block: it packs its columns of B, then for one band of its rows after the other packs A and multiplies.
-// Nothing packed is shared between threads: lines that one core has just written cost another core more than
-// packing them again (packing is a few percent of a task), and no thread waits for another before the end.
+// block: it packs its columns of B, all of them or a piece at a time (GemmArgs::panel_bytes), then for one
+// band of its rows after the other packs A and multiplies. Nothing packed is shared between threads: lines
+// that one core has just written cost another core more than packing them again (packing is a few percent of
+// a task), and no thread waits for another before the end.
 #include "backends/cpu/gemm.h"
 
 #include <algorithm>
@@ -17,8 +18,8 @@
 namespace beeswax::cpu {
 namespace {
 
-// The most rows and columns of a task. Its packed block of B streams from the caches behind the first once
-// for every panel of A, which stays in the first.
+// The most rows and columns of a task. What is packed of B streams from the caches behind the first once for
+// every panel of A, which stays in the first.
 constexpr int64_t kTaskRows = 2048;
 constexpr int64_t kTaskColumns = 2048;
 // What packing one element of A or B costs beside one multiply-add of the tiles, about. A is usually dense
@@ -50,6 +51,7 @@ struct Product {
   int64_t word;     // bytes of one in the compute type
   bool narrow;      // the two types differ
   const GemmTile* tile;
+  int64_t panel_bytes;
   bool parallel;
 };
 
@@ -99,14 +101,24 @@ void pack_part(const Side& side, int64_t lane, int64_t lanes, int64_t step, int6
       {side.at(lane, step), side.lane_stride, side.k_stride, lanes, steps, side.width, side.pad, to});
 }
 
+// Columns of B that are packed at a time: of a task's, in pieces of about one size.
+int64_t piece_columns(const Product& g, int64_t columns, int64_t steps) {
+  if (g.panel_bytes == 0) return columns;
+  const int64_t panels = ceil_div(columns, g.b.width);
+  const int64_t most = std::max<int64_t>(1, g.panel_bytes / (g.b.width * steps * g.word));
+  return std::min(columns, ceil_div(panels, ceil_div(panels, most)) * g.b.width);
+}
+
 // One task: C[row.., column..] from packed blocks of its own. Results narrower than the compute type are
 // summed in scratch memory and rounded at the end.
 void run_task(const Product& g, int64_t row, int64_t rows, int64_t column, int64_t columns) {
   const int64_t band = std::min<int64_t>(g.tile->mt, rows);
   const int64_t chain = gemm_block(g.k);
   const int64_t steps_most = std::min(g.k, chain);
-  const int64_t bytes_a = round_up(band * steps_most * g.word, 64);
-  const int64_t bytes_b = round_up(round_up(columns, g.b.pad) * steps_most * g.word, 64);
+  const int64_t piece = piece_columns(g, columns, steps_most);
+  const bool keeps_a = piece < columns;  // all of its bands, for the pieces after the first
+  const int64_t bytes_a = round_up((keeps_a ? rows : band) * steps_most * g.word, 64);
+  const int64_t bytes_b = round_up(round_up(piece, g.b.pad) * steps_most * g.word, 64);
   const int64_t bytes_sums = g.narrow ? rows * columns * g.word : 0;
   auto* a = static_cast<std::byte*>(
       gemm_scratch(GemmScratch::local, static_cast<size_t>(bytes_a + bytes_b + bytes_sums)));
@@ -116,11 +128,16 @@ void run_task(const Product& g, int64_t row, int64_t rows, int64_t column, int64
   const int64_t sums_row = g.narrow ? columns : g.c_row;
   for (int64_t step = 0; step < g.k; step += chain) {
     const int64_t steps = std::min(chain, g.k - step);
-    pack_part(g.b, column, columns, step, steps, b);
-    for (int64_t first = 0; first < rows; first += band) {
-      const int64_t count = std::min(band, rows - first);
-      pack_part(g.a, row + first, count, step, steps, a);
-      g.tile->block({count, columns, steps, a, b, sums + first * sums_row * g.word, sums_row, step > 0});
+    for (int64_t from = 0; from < columns; from += piece) {
+      const int64_t lanes = std::min(piece, columns - from);
+      pack_part(g.b, column + from, lanes, step, steps, b);
+      for (int64_t first = 0; first < rows; first += band) {
+        const int64_t count = std::min(band, rows - first);
+        std::byte* panels = keeps_a ? a + first * steps * g.word : a;
+        if (from == 0) pack_part(g.a, row + first, count, step, steps, panels);
+        std::byte* to = sums + (first * sums_row + from) * g.word;
+        g.tile->block({count, lanes, steps, panels, b, to, sums_row, step > 0});
+      }
     }
   }
   if (!g.narrow) return;
@@ -172,6 +189,7 @@ Product one_product(const GemmArgs& args) {
   g.word = gemm_word(compute);
   g.narrow = g.element < g.word;
   g.tile = &tile;
+  g.panel_bytes = args.panel_bytes;
   return g;
 }
 

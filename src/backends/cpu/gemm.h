@@ -12,6 +12,7 @@
 #include <array>
 #include <cstdint>
 
+#include "backends/cpu/processor.h"
 #include "beeswax/dtype.h"
 
 namespace beeswax::cpu {
@@ -40,6 +41,7 @@ struct GemmArgs {
   int batch_rank = 0;
   std::array<int64_t, kGemmBatchRank> batch{}, a_batch{}, b_batch{};
   int64_t c_batch = 0;
+  int64_t panel_bytes = kPanelBytes;  ///< how many of B are packed at a time (backends/cpu/processor.h)
 };
 
 /// Writes every element of C; k == 0 writes zeros.

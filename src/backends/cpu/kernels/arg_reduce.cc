@@ -242,13 +242,15 @@ void columns(const ArgColumnsArgs& args) {
     __builtin_memcpy(best + c, &keys, static_cast<size_t>(left) * sizeof(Key));
   }
   for (int64_t c = 0; c < args.columns; ++c) at[c] = 0;
-  // Few streams, which the processor foresees by itself, where what is found so far stays in the first cache
-  // beside them; elements of 16 bits take longer to compare than that saves.
+  // Few streams, which many processors foresee by themselves, where what is found so far stays in the first
+  // cache beside them; elements of 16 bits take longer to compare than that saves.
   constexpr int kMany = 8, kFew = 2;
   const bool few = sizeof(Key) >= 4 && args.columns * static_cast<int64_t>(2 * sizeof(Key)) <= kResultsKept;
   const int64_t done = args.rows / (few ? kFew : kMany) * (few ? kFew : kMany);
-  if (few) {
+  if (few && kBytesAhead == 0) {
     take_rows<Kind, kFew, false>(args, 0, done / kFew, best, at);
+  } else if (few) {
+    take_rows<Kind, kFew>(args, 0, done / kFew, best, at);
   } else {
     take_rows<Kind, kMany>(args, 0, done / kMany, best, at);
   }

@@ -121,9 +121,12 @@ BW_FN T extreme(const T* x, int64_t count) {
   Register<Key> best[4];
   for (int u = 0; u < 4; ++u) best[u] = Register<Key>{} + kWorstKey<kLargest, Key>;
   int64_t i = 0;
+  const int64_t ahead = kBytesAhead;
 #pragma GCC unroll 1
-  for (; i + 4 * n <= count; i += 4 * n)
+  for (; i + 4 * n <= count; i += 4 * n) {
+    if (ahead != 0) request_lines<4 * n>(x + i, ahead);
     for (int u = 0; u < 4; ++u) best[u] = better_keys<kLargest>(best[u], Keys::keys(x + i + u * n));
+  }
   if (i < count) {
     for (; i + n <= count; i += n) best[0] = better_keys<kLargest>(best[0], Keys::keys(x + i));
     best[1] = better_keys<kLargest>(best[1], Keys::keys(x + count - n));  // the rest, and some again

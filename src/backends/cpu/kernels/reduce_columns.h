@@ -97,8 +97,8 @@ struct Joins {
   }
 };
 
-/// What is requested while element i of each stream is read: element i + near, or from element `turn` on
-/// i + far. Or, where streams are neighbours, as many lines in their order as are read: those `block`
+/// What is requested while element i of each stream is read: element i + near, or from element `turn` on, in
+/// order, i + far. Or, where streams are neighbours, as many lines in their order as are read: those `block`
 /// elements behind the first stream, which are read when the block is done.
 struct Requests {
   int64_t near = 0, turn = 0, far = 0, block = 0;
@@ -154,6 +154,9 @@ void take_joining(const typename Kind::Element* const* streams, int64_t count, t
 #pragma GCC unroll 8
           for (int s = 0; s < kStreams; ++s)
             __builtin_prefetch(x[0] + requests.block + i * kStreams + s * kLine, 0, 2);
+        } else if (requests.near != 0) {
+#pragma GCC unroll 8
+          for (int s = 0; s < kStreams; ++s) __builtin_prefetch(x[s] + i + requests.near, 0, 3);
         }
       } else if (const int64_t ahead = i + (i < requests.turn ? requests.near : requests.far); ahead != i) {
 #pragma GCC unroll 8
@@ -274,7 +277,11 @@ class ColumnChunk {
     const bool few = args_.columns * static_cast<int64_t>(sizeof(Sum)) <= kResultsKept || !args_.dense;
     const int64_t streams = few ? 2 : kStreams, steps = args_.rows / streams;
     Requests requests;
-    if (!few) requests.block = kStreams * args_.columns;
+    if (!few) {
+      requests.block = kStreams * args_.columns;
+    } else if (args_.dense) {
+      requests.near = kBytesAhead / static_cast<int64_t>(sizeof(Element));
+    }
     for (int64_t step = 0; step < steps; ++step) {
       const char* x[kStreams] = {};
       for (int64_t s = 0; s < streams; ++s) x[s] = row_at(few ? step + s * steps : step * streams + s);

@@ -4,7 +4,7 @@
 
 #include <cstdint>
 
-#include "backends/cpu/ahead.h"
+#include "backends/cpu/processor.h"
 #include "beeswax/portable.h"
 
 namespace beeswax::cpu::BW_ISA {
