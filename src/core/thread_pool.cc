@@ -17,6 +17,7 @@ namespace {
 // About 50 microseconds of polling before a thread sleeps: longer than the gap between two operations of a
 // model, shorter than anyone notices as load.
 constexpr int kSpins = 4000;
+constexpr int kAnywhere = -1;
 
 thread_local bool inside_task = false;
 
@@ -33,8 +34,15 @@ struct ThreadPool::Impl {
     int64_t end = 0;
   };
 
+  struct Worker {
+    std::thread thread;
+    bool asleep = false;       // guarded by sleep_mutex, as is
+    int kept_off = kAnywhere;  // the processor that it may not run on
+  };
+
   std::mutex use;  // held by the thread whose job runs
-  std::vector<std::thread> workers;
+  std::vector<Worker> workers;
+  os::ProcessorSet processors;                        // of the thread that started the workers
   std::vector<Share> shares = std::vector<Share>(1);  // of the caller and each worker
 
   std::atomic<uint64_t> generation{0};
@@ -79,7 +87,7 @@ struct ThreadPool::Impl {
 
   void work(uint64_t seen, size_t self) {
     for (;;) {
-      seen = wait_for_job(seen);
+      seen = wait_for_job(seen, workers[self - 1]);
       if (stop.load(std::memory_order_acquire)) return;
       inside.fetch_add(1, std::memory_order_seq_cst);
       if (open.load(std::memory_order_seq_cst)) take_tasks(self);
@@ -87,7 +95,7 @@ struct ThreadPool::Impl {
     }
   }
 
-  uint64_t wait_for_job(uint64_t seen) {
+  uint64_t wait_for_job(uint64_t seen, Worker& self) {
     for (int spin = 0; spin < kSpins; ++spin) {
       const uint64_t now = generation.load(std::memory_order_acquire);
       if (now != seen) return now;
@@ -95,8 +103,10 @@ struct ThreadPool::Impl {
     }
     std::unique_lock<std::mutex> lock(sleep_mutex);
     ++sleepers;
+    self.asleep = true;
     wake.wait(lock, [&] { return generation.load(std::memory_order_acquire) != seen; });
     --sleepers;
+    self.asleep = false;
     return generation.load(std::memory_order_acquire);
   }
 
@@ -106,20 +116,36 @@ struct ThreadPool::Impl {
       const std::lock_guard<std::mutex> lock(sleep_mutex);
       generation.fetch_add(1, std::memory_order_release);
       wake_them = sleepers > 0;
+      if (wake_them) keep_sleepers_away();
     }
     if (wake_them) wake.notify_all();
   }
 
+  // Those that sleep will wake on other processors than the caller's. Linux under KVM would wake them on it,
+  // since no idle processor looks idle there, and leave both threads on it for milliseconds.
+  void keep_sleepers_away() {
+    if (processors.count() < static_cast<int>(shares.size())) return;
+    const int here = os::current_processor();
+    for (Worker& worker : workers) {
+      if (!worker.asleep || worker.kept_off == here) continue;
+      processors.without(here).give_to(worker.thread);
+      worker.kept_off = here;
+    }
+  }
+
   void start(int threads) {
     const uint64_t seen = generation.load(std::memory_order_relaxed);
+    processors = os::ProcessorSet::of_this_thread();
     shares = std::vector<Share>(static_cast<size_t>(threads));
-    for (size_t i = 1; i < shares.size(); ++i) workers.emplace_back([this, seen, i] { work(seen, i); });
+    workers = std::vector<Worker>(shares.size() - 1);
+    for (size_t i = 1; i < shares.size(); ++i)
+      workers[i - 1].thread = std::thread([this, seen, i] { work(seen, i); });
   }
 
   void join() {
     stop.store(true, std::memory_order_release);
     publish();
-    for (std::thread& worker : workers) worker.join();
+    for (Worker& worker : workers) worker.thread.join();
     workers.clear();
     stop.store(false, std::memory_order_relaxed);
   }

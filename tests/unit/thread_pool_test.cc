@@ -4,9 +4,12 @@
 #include <gtest/gtest.h>
 
 #include <atomic>
+#include <chrono>
 #include <stdexcept>
 #include <thread>
 #include <vector>
+
+#include "core/os/cpu.h"
 
 namespace beeswax {
 namespace {
@@ -63,6 +66,25 @@ TEST(ThreadPool, SleepsAndWakes) {
     std::atomic<int> count{0};
     pool.parallel_for(4, [&](int64_t) { count.fetch_add(1); });
     EXPECT_EQ(count.load(), 4);
+  }
+}
+
+// A worker that wakes for a job may not run where the job's caller did.
+TEST(ThreadPool, WakesOnOtherProcessors) {
+  const int all = os::ProcessorSet::of_this_thread().count();
+  if (all < 2) GTEST_SKIP() << "one processor";
+  for (const int threads : {2, all + 1}) {  // more threads than processors run anywhere
+    ThreadPool pool(threads);
+    std::this_thread::sleep_for(std::chrono::milliseconds(50));  // the workers have gone to sleep by now
+    std::vector<int> allowed(static_cast<size_t>(threads));
+    std::atomic<int> begun{0};
+    pool.parallel_for(threads, [&](int64_t task) {
+      allowed[static_cast<size_t>(task)] = os::ProcessorSet::of_this_thread().count();
+      begun.fetch_add(1);
+      while (begun.load() < threads) std::this_thread::yield();
+    });
+    EXPECT_EQ(allowed[0], all);
+    for (size_t i = 1; i < allowed.size(); ++i) EXPECT_EQ(allowed[i], threads <= all ? all - 1 : all) << i;
   }
 }
 

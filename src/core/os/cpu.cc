@@ -1,11 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "core/os/cpu.h"
 
+#include <pthread.h>
 #include <sched.h>
 #include <sys/utsname.h>
 #include <unistd.h>
 
 #include <algorithm>
+#include <bit>
 #include <charconv>
 #include <cstdlib>
 #include <cstring>
@@ -56,6 +58,36 @@ std::string cpu_name() {
   }
   utsname name{};
   return uname(&name) == 0 ? name.machine : "unknown";
+}
+
+int current_processor() { return sched_getcpu(); }
+
+ProcessorSet ProcessorSet::of_this_thread() {
+  ProcessorSet set;
+  static_assert(sizeof(set.words_) == sizeof(cpu_set_t));
+  cpu_set_t allowed;
+  if (sched_getaffinity(0, sizeof(allowed), &allowed) == 0)
+    std::memcpy(set.words_.data(), &allowed, sizeof(allowed));
+  return set;
+}
+
+int ProcessorSet::count() const {
+  int count = 0;
+  for (const uint64_t word : words_) count += std::popcount(word);
+  return count;
+}
+
+ProcessorSet ProcessorSet::without(int processor) const {
+  ProcessorSet rest = *this;
+  const auto at = static_cast<size_t>(processor);
+  if (at < 64 * words_.size()) rest.words_[at / 64] &= ~(uint64_t{1} << at % 64);
+  return rest;
+}
+
+void ProcessorSet::give_to(std::thread& thread) const {
+  cpu_set_t allowed;
+  std::memcpy(&allowed, words_.data(), sizeof(allowed));
+  pthread_setaffinity_np(thread.native_handle(), sizeof(allowed), &allowed);
 }
 
 size_t last_level_cache_bytes() {

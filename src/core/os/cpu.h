@@ -2,8 +2,11 @@
 // What the operating system says about the processor.
 #pragma once
 
+#include <array>
 #include <cstddef>
+#include <cstdint>
 #include <string>
+#include <thread>
 
 #include "beeswax/export.h"
 
@@ -18,6 +21,23 @@ std::string cpu_name();
 
 /// Size of the last-level cache in bytes (8 MiB where the system does not say).
 BW_API size_t last_level_cache_bytes();
+
+/// The processor that the calling thread runs on; -1 where the system does not say.
+int current_processor();
+
+/// Processors that a thread may run on.
+class ProcessorSet {
+ public:
+  /// Those of the calling thread; none where the system does not say.
+  static ProcessorSet of_this_thread();
+  int count() const;
+  ProcessorSet without(int processor) const;
+  /// Lets `thread` run on these only. The system may refuse, which changes nothing.
+  void give_to(std::thread& thread) const;
+
+ private:
+  std::array<uint64_t, 16> words_{};
+};
 
 /// Tells the processor that this is a spin-wait loop.
 inline void cpu_relax() {
