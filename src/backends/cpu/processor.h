@@ -16,8 +16,8 @@ extern const int64_t kBytesAhead;
 /// The most bytes of B that a product packs at a time, which stay in the second cache while A goes by; 0 for
 /// all of a task's columns, which come from the cache behind it. That takes 9 bytes a cycle where two vectors
 /// are multiplied in each, more than Intel's cores get there: two of an Emerald Rapids server multiply
-/// matrices of 2048 in 0.70 to 0.85 of the time with pieces. Zen 4, which needs half of that, takes 5 percent
-/// longer with them.
+/// matrices of 2048 in 0.70 to 0.85 of the time with pieces. Zen 4, which needs half of that, takes 5 to 7
+/// percent longer with them.
 extern const int64_t kPanelBytes;
 
 }  // namespace beeswax::cpu
