@@ -55,7 +55,8 @@ BW_FN Register<float> load_widened(const f16* x) {
 
 /// load_widened of what may come from memory. AVX-512 registers take floats in halves there: two Zen 4 cores
 /// sum rows of f32 and f64 in 0.9 of the time that whole loads take while memory reads at 64 GB/s, and one
-/// sums in 1.1 of it what lies in its second cache.
+/// sums in 1.1 of it what lies in its second cache; two of an Emerald Rapids server take 1.03 to 1.06 of it,
+/// and read as fast as memory either way.
 template <class Src>
 BW_FN auto load_streamed(const Src* x) {
 #if defined(__AVX512F__)
