@@ -209,6 +209,17 @@ void check_columns(DType dtype) {
           check_bits<A>(test::from_raw(specials(random, rows * columns, dtype), shape, dtype), 1));
     }
   }
+  // Rows of whole registers, as many as a power of two.
+  for (const int64_t columns : {8, 32, 128, 256, 512, 1024}) {
+    for (const int64_t rows : {1, 2, 65, 257}) {
+      const Shape shape{rows, columns};
+      for (const Raw& raw : {tame(random, rows * columns, dtype), specials(random, rows * columns, dtype)}) {
+        const Tensor x = test::from_raw(raw, shape, dtype);
+        ASSERT_NO_FATAL_FAILURE(check_bits<A>(x, 1));
+        ASSERT_NO_FATAL_FAILURE(check_bits<A>(x.narrow(1, 0, columns / 2), 1));
+      }
+    }
+  }
   for (const Shape& shape :
        {Shape{520, 300}, Shape{449, 1030}, Shape{66, 4100}, Shape{35, 8200}, Shape{3, 17'000}}) {
     const Tensor x = test::from_raw(tame(random, shape.elem_count(), dtype), shape, dtype);

@@ -94,10 +94,17 @@ void search_columns(const ReduceView& view, const ArgReduceLoops& loops, uint32_
       const int64_t result = unit * view.columns + column;
       const int64_t offset = NestPosition<1>(view.outer, unit / blocks).offset(0) + column;
       if (blocks > 1 || task == begin) reduced_offsets(view, first, rows, offsets.data());
-      loops.columns({view.base + offset * bytes, offsets.data(), rows, std::min(width, view.columns - column),
-                     first, start_of(std::min(task + 1, tasks - 1)) - start_of(task), scratch.data(),
-                     blocks == 1 ? unused.data() : best.data() + result * kBestBytes,
-                     (blocks == 1 ? out : at.data()) + result});
+      const int64_t columns = std::min(width, view.columns - column);
+      loops.columns({.x = view.base + offset * bytes,
+                     .offsets = offsets.data(),
+                     .rows = rows,
+                     .columns = columns,
+                     .dense = columns == view.columns && view.dense_rows(),
+                     .first = first,
+                     .next = start_of(std::min(task + 1, tasks - 1)) - start_of(task),
+                     .scratch = scratch.data(),
+                     .best = blocks == 1 ? unused.data() : best.data() + result * kBestBytes,
+                     .at = (blocks == 1 ? out : at.data()) + result});
     }
   });
   if (blocks == 1) return;

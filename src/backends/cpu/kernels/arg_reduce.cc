@@ -226,7 +226,41 @@ void take_rows(const ArgColumnsArgs& args, int64_t begin, int64_t steps, typenam
   }
 }
 
-// Streams of rows that follow each other, as the processor foresees them if they are long; and the rows left.
+// The rows' indices from their places.
+template <class Place>
+void finish(const ArgColumnsArgs& args, const Place* at) {
+  for (int64_t c = 0; c < args.columns; ++c)
+    args.at[c] = static_cast<uint32_t>(args.first) + static_cast<uint32_t>(at[c]);
+}
+
+// Rows of kPacks registers that follow each other: what is found stays in registers until the end.
+template <class Kind, int kPacks>
+void take_short_rows(const typename Kind::Element* x, int64_t rows, typename Kind::Key* best,
+                     typename Kind::Place* at) {
+  constexpr int64_t n = Kind::kWidth;
+  const int64_t ahead = kBytesAhead;
+  typename Kind::Pack keys[kPacks];
+  typename Kind::Places places[kPacks] = {}, place = {};
+#pragma GCC unroll 8
+  for (int p = 0; p < kPacks; ++p) keys[p] = Kind::load(x + p * n);
+  for (int64_t row = 1; row < rows; ++row) {
+    x += kPacks * n;
+    place += 1;
+    if (ahead != 0) request_lines<kPacks * n>(x, ahead);
+#pragma GCC unroll 8
+    for (int p = 0; p < kPacks; ++p) {
+      const typename Kind::Pack other = Kind::load(x + p * n);
+      const auto better = Kind::better(other, keys[p]);
+      keys[p] = Kind::best(other, keys[p]);
+      places[p] = better ? place : places[p];
+    }
+  }
+  __builtin_memcpy(best, keys, sizeof(keys));
+  __builtin_memcpy(at, places, sizeof(places));
+}
+
+// Short rows; else streams of rows that follow each other, as the processor foresees them if they are long,
+// and the rows left.
 template <class Kind>
 void columns(const ArgColumnsArgs& args) {
   using Key = typename Kind::Key;
@@ -234,6 +268,14 @@ void columns(const ArgColumnsArgs& args) {
   const auto* x = static_cast<const typename Kind::Element*>(args.x);
   Key* best = static_cast<Key*>(args.best);
   Place* at = static_cast<Place*>(args.scratch);
+  if constexpr (Kind::kWidth > 1) {
+    // Two registers for each of a row's, and some for the work.
+    constexpr int kMost = kRegister == 64 ? 8 : 4;
+    if (args.dense && with_registers<kMost, Kind::kWidth>(args.columns, [&](auto packs) {
+          take_short_rows<Kind, decltype(packs)::value>(x + args.offsets[0], args.rows, best, at);
+        }))
+      return finish(args, at);
+  }
   // The first row starts: it is not better than itself.
   for (int64_t c = 0; c < args.columns; c += Kind::kWidth) {
     const int64_t left = args.columns - c < Kind::kWidth ? args.columns - c : Kind::kWidth;
@@ -255,8 +297,7 @@ void columns(const ArgColumnsArgs& args) {
     take_rows<Kind, kMany>(args, 0, done / kMany, best, at);
   }
   take_rows<Kind, 1>(args, done, args.rows - done, best, at);
-  for (int64_t c = 0; c < args.columns; ++c)
-    args.at[c] = static_cast<uint32_t>(args.first) + static_cast<uint32_t>(at[c]);
+  finish(args, at);
 }
 
 template <class Kind>

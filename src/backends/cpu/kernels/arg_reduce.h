@@ -21,6 +21,7 @@ struct ArgColumnsArgs {
   const int64_t* offsets;
   int64_t rows;  // at most kArgRows
   int64_t columns;
+  bool dense;     // whether the rows follow each other without gaps
   int64_t first;  // the index of the first row
   int64_t next;   // elements from x to that of the next call, which is requested
   void* scratch;  // kBestBytes for each column

@@ -200,6 +200,24 @@ void take_streams(const typename Kind::Element* const* streams, int64_t count, t
   take_joining<Kind, kLanes_, kRows, kMore, true>(streams, count, into, joins, requests, more);
 }
 
+/// into[i] from the elements i of `rows` rows that follow each other, in any order: rows of kPacks registers,
+/// which hold the results until the end.
+template <class Kind, int kPacks>
+void take_short_rows(const typename Kind::Element* x, int64_t rows, typename Kind::Sum* into) {
+  constexpr int64_t n = Kind::kWidth;
+  const int64_t ahead = kBytesAhead;
+  typename Kind::Pack pack[kPacks];
+#pragma GCC unroll 16
+  for (int p = 0; p < kPacks; ++p) pack[p] = Kind::load(x + p * n);
+  for (int64_t row = 1; row < rows; ++row) {
+    x += kPacks * n;
+    if (ahead != 0) request_lines<kPacks * n>(x, ahead);
+#pragma GCC unroll 16
+    for (int p = 0; p < kPacks; ++p) pack[p] = Kind::combine(pack[p], Kind::load(x + p * n));
+  }
+  __builtin_memcpy(into, pack, sizeof(pack));
+}
+
 /// Joins lanes of `count` sums each, of which there are a power of two, by the tree.
 template <class Kind>
 void join_lanes(const typename Kind::Sum* from, int64_t lanes, int64_t count, typename Kind::Sum* into) {
@@ -270,10 +288,18 @@ class ColumnChunk {
     join_lanes<Kind>(groups_, kGroups, args_.columns, groups_);
   }
 
-  // One row of results. Where it stays in the first cache beside what is read, two streams, which run on over
-  // all rows, as the processor foresees them. A longer one comes from the second cache for every step, so
-  // that eight rows are taken in one: neighbours, requested as they lie in memory.
+  // One row of results. A short one stays in registers. Where it stays in the first cache beside what is
+  // read, two streams, which run on over all rows, as the processor foresees them. A longer one comes from
+  // the second cache for every step, so that eight rows are taken in one: neighbours, requested as they lie
+  // in memory.
   void any_order() const {
+    constexpr int kMost = kRegister == 64 ? 16 : 8;  // half of the registers
+    if (args_.dense && args_.widen == nullptr && args_.map == nullptr &&
+        with_registers<kMost, Kind::kWidth>(args_.columns, [&](auto packs) {
+          const auto* x = reinterpret_cast<const Element*>(row_at(0));
+          take_short_rows<Kind, decltype(packs)::value>(x, args_.rows, groups_);
+        }))
+      return;
     const bool few = args_.columns * static_cast<int64_t>(sizeof(Sum)) <= kResultsKept || !args_.dense;
     const int64_t streams = few ? 2 : kStreams, steps = args_.rows / streams;
     Requests requests;

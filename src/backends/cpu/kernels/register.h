@@ -3,6 +3,7 @@
 // Included by kernels only, after their namespace is chosen.
 #pragma once
 
+#include <cstdint>
 #include <type_traits>
 
 namespace beeswax::cpu::BW_ISA {
@@ -26,6 +27,20 @@ struct RegisterOf<A> {
 };
 template <class A>
 using Register = typename RegisterOf<A>::type;
+
+/// Calls f(std::integral_constant<int, k>) where `columns` elements are k registers of kWidth, for a power of
+/// two k of at most kMost; returns whether that is so.
+template <int kMost, int kWidth, class F>
+bool with_registers(int64_t columns, const F& f) {
+  if constexpr (kMost > 0) {
+    if (columns == kMost * kWidth) {
+      f(std::integral_constant<int, kMost>{});
+      return true;
+    }
+    return with_registers<kMost / 2, kWidth>(columns, f);
+  }
+  return false;
+}
 
 }  // namespace
 }  // namespace beeswax::cpu::BW_ISA
