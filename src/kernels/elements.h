@@ -88,6 +88,30 @@ BW_DEVICE S narrow(Compute<S> x) {
   }
 }
 
+#if BW_NVIDIA
+/// Two numbers rounded once each to the elements of a word.
+template <class S>
+BW_DEVICE uint32_t narrow_pair(float low, float high) {
+  uint32_t out;
+  if constexpr (__is_same(S, f16)) {
+    __asm__("cvt.rn.f16x2.f32 %0, %1, %2;" : "=r"(out) : "f"(high), "f"(low));
+  } else {
+    __asm__("cvt.rn.bf16x2.f32 %0, %1, %2;" : "=r"(out) : "f"(high), "f"(low));
+  }
+  return out;
+}
+#endif
+/// 32 bits of two words from bit `by` < 32 of the lower one on.
+BW_DEVICE uint32_t funnel_right(uint32_t low, uint32_t high, uint32_t by) {
+#if BW_NVIDIA
+  uint32_t out;
+  __asm__("shf.r.wrap.b32 %0, %1, %2, %3;" : "=r"(out) : "r"(low), "r"(high), "r"(by));
+  return out;
+#else
+  return __builtin_amdgcn_alignbit(high, low, by);
+#endif
+}
+
 /// n neighbouring elements, moved by accesses of up to 16 bytes.
 template <class S, int n>
 struct alignas(sizeof(S) * n < 16 ? sizeof(S) * n : 16) Pack {
@@ -118,6 +142,24 @@ struct alignas(alignof(Pack<S, n>)) Packed {
     return hidden.elements();
   }
 };
+
+/// n numbers rounded once each to elements.
+template <class S, int n>
+BW_DEVICE Packed<S, n> narrowed(const Compute<S> (&x)[n]) {
+  Packed<S, n> out;
+#if BW_NVIDIA
+  if constexpr (sizeof(S) == 2) {
+#pragma unroll
+    for (int w = 0; w < n / 2; ++w) out.words[w] = narrow_pair<S>(x[2 * w], x[2 * w + 1]);
+    return out;
+  }
+#endif
+  Pack<S, n> each;
+#pragma unroll
+  for (int j = 0; j < n; ++j) each.v[j] = narrow<S>(x[j]);
+  __builtin_memcpy(&out, &each, sizeof(out));
+  return out;
+}
 
 /// Stores a pack at once: compilers would write it in pieces.
 template <class S, int n>

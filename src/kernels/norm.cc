@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // norm_<dtype>: RMS and layer norms of rows in registers, norm_short_<dtype> and norm_wide_<dtype> of shorter
-// and longer ones, norm_loose_... of those that come by single elements (RowKind); norm_apply_<dtype> for
+// and longer ones, norm_loose_... of those that packs do not fit (RowKind); norm_apply_<dtype> for
 // rows beyond (has_rows).
 #include "kernels/rows.h"
 
@@ -22,8 +22,8 @@ BW_DEVICE void norm_store(const Rows& rows, const RowsArgs& args, A squares, typ
   typename Rows::Own w;
   rows.store(
       [&](uint32_t p) __attribute__((always_inline)) {
-        rows.load(weight, p, w);
-        if (bias != nullptr) rows.load(bias, p, b);
+        rows.load_shared(weight, p, w);
+        if (bias != nullptr) rows.load_shared(bias, p, b);
       },
       [&](A x, uint32_t i) __attribute__((always_inline)) {
         const uint32_t j = i % Rows::kOwn;
@@ -77,7 +77,7 @@ template <class Rows>
 constexpr uint32_t norm_blocks() {
   using S = typename Rows::Element;
   if (Rows::kWide && !Rows::kLoose) return __is_same(S, f16) ? 2 : 1;
-  const uint32_t blocks = Rows::kLoose && Rows::kOneChunk ? 5 : blocks_side_by_side(sizeof(S));
+  const uint32_t blocks = Rows::kTurned ? 4 : Rows::kLoose ? 5 : blocks_side_by_side(sizeof(S));
   return blocks * kRowThreads / Rows::kBlock;
 }
 #define BW_NORM_IN(kind, infix, S, name)                                                  \

@@ -109,8 +109,8 @@ struct ArgJoinArgs {
 // Softmax and norms keep rows in registers: a chunk of a row in each group of threads.
 inline constexpr uint32_t kRowThreads = 256;
 /// The kernels of rows. Short ones have few registers, so that many fit a multiprocessor at once, in small
-/// blocks: nothing waits for what else is in one. Loose rows begin or end elsewhere than packs do, and come
-/// by single elements.
+/// blocks: nothing waits for what else is in one. Loose rows begin or end elsewhere than packs do: short ones
+/// come by single elements, others in packs as memory has them (rows.h).
 enum class RowKind : uint32_t { Short, Usual, Wide, LooseShort, Loose, LooseWide };
 inline constexpr uint32_t kRowKinds = 6;
 struct RowShape {
@@ -127,9 +127,10 @@ struct RowShape {
   }
 };
 constexpr bool is_loose(RowKind kind) { return kind >= RowKind::LooseShort; }
-/// A thread has as many neighbouring lanes as 16 bytes hold, of bytes fewer than that; in loose rows two, so
-/// that threads' single elements are neighbours too. In short rows it has the lanes some part of a stripe
-/// farther on as well: what it does for a row is for more elements.
+/// A thread has as many neighbouring lanes as 16 bytes hold, of bytes fewer than that; in loose rows four,
+/// for eight would need too many registers, and in short ones two, so that threads' single elements are
+/// neighbours too. In short rows it has the lanes some part of a stripe farther on as well: what it does for
+/// a row is for more elements.
 constexpr RowShape row_shape(RowKind kind, int element_bytes) {
   constexpr uint32_t kStripes = kChunk / kLanes, kShortStripes = 2, kShortThreads = 64;
   const bool narrow = element_bytes < 4;
@@ -144,11 +145,11 @@ constexpr RowShape row_shape(RowKind kind, int element_bytes) {
     case RowKind::LooseShort:
       return {2, 4, kShortStripes, kShortThreads};
     case RowKind::Loose:
-      return {2, 2, kStripes, kRowThreads};
+      return {4, 1, kStripes, kRowThreads};
     case RowKind::LooseWide:
       break;
   }
-  return {2, 2, kStripes, 512};
+  return {4, 1, kStripes, 512};
 }
 /// Rows of one and of eight bytes an element are kept where packs fit them, and have no wide blocks.
 constexpr bool has_rows(RowKind kind, int element_bytes) {

@@ -3,6 +3,12 @@
 // sums come in the documented order; a row's chunks are side by side in a block, and short rows share it. How
 // many threads and lanes, row_shape says.
 //   floors: bytes of x and y over the memory's bandwidth
+//
+// Rows that packs do not fit come in packs nevertheless, as memory has them, from the pack that the row
+// begins in, `ahead` elements before the row. So a thread's lanes are others, by as many, which the tree of
+// exchanges does not see: it joins each lane with the one half of them away. What lies before the chunk gives
+// way to as many elements at its end, that the last packs do not reach (left over), which are added last, as
+// the order asks.
 #pragma once
 
 #include "kernels/order.h"
@@ -18,6 +24,7 @@ struct RegisterRow {
   static constexpr bool kLoose = is_loose(kind);
   static constexpr bool kWide = kBlock > kRowThreads;
   static constexpr bool kOneChunk = kShape.one_chunk();
+  static constexpr bool kTurned = kLoose && !kOneChunk;
   static constexpr uint32_t kOwn = kShape.lanes;
   static constexpr uint32_t kParts = kShape.parts;
   static constexpr uint32_t kPacks = kShape.stripes * kParts;  // of a thread
@@ -30,8 +37,12 @@ struct RegisterRow {
   Own v[kPacks];  // as they came: narrow elements are widened where they are used
   const RowsArgs& args;
   uint32_t width, slot, member, chunks, row, t;
-  uint32_t left;   // elements of this group's chunk from this thread's first one on; none without a row
-  uint32_t first;  // where that is in the row; 0 where it has none
+  uint32_t left;   // elements of this group's chunk from `first` on; none without a row
+  uint32_t first;  // this thread's first one in the row (kTurned: the chunk's); 0 where it has none
+  uint32_t ahead;  // kTurned: elements of the row's first pack that come before it
+  int32_t turn;    // kTurned: where this thread's first lane is, from `first` on
+  int32_t rest;    // kTurned: elements from there on
+  int32_t last;    // kTurned: where the last pack begins that has all elements, from `first` on
 
   BW_DEVICE_MEMBER explicit RegisterRow(const RowsArgs& a) : args(a) {
     width = 1u << args.width_log2;
@@ -41,40 +52,114 @@ struct RegisterRow {
     member = kOneChunk ? 0 : group & ((1u << args.groups_log2) - 1);
     row = (block() << args.block_rows_log2) + slot;
     chunks = kOneChunk ? 1 : (args.n + kChunk - 1) / kChunk;
-    const uint32_t begin = member * kChunk + t * kOwn, end = (member + 1) * kChunk;
+    const uint32_t begin = member * kChunk + (kTurned ? 0 : t * kOwn), end = (member + 1) * kChunk;
     const uint32_t stop = end < args.n ? end : args.n;
     left = row < args.rows && begin < stop ? stop - begin : 0;
     first = left > 0 ? begin : 0;
+    const S* x = static_cast<const S*>(args.x) + static_cast<int64_t>(row) * args.x_row;
+    ahead = kTurned ? past_pack(x) : 0;
+    turn = kTurned ? static_cast<int32_t>(t * kOwn) - static_cast<int32_t>(ahead) : 0;
+    rest = static_cast<int32_t>(left) - turn;
+    // In a later chunk of few elements that is a pack of the chunk before it.
+    const uint32_t packs_end = (left + ahead) / kOwn * kOwn;
+    last = static_cast<int32_t>(left > 0 ? packs_end - kOwn : 0) - static_cast<int32_t>(ahead);
     // Threads past the end of a row read its beginning, so that loads need no branches: y may be x, but the
     // row's groups wait for each other before they write. Those without a row have nobody to wait for.
-    if (row < args.rows) {
-      const S* x = static_cast<const S*>(args.x) + static_cast<int64_t>(row) * args.x_row;
-      each([&](uint32_t p) __attribute__((always_inline)) { load(x, p, v[p]); });
-    } else {
+    if (row >= args.rows) {
       each([&](uint32_t p) __attribute__((always_inline)) { v[p] = Own{}; });
+      return;
+    }
+    each([&](uint32_t p) __attribute__((always_inline)) { load(x, p, v[p]); });
+    if constexpr (kTurned) {
+      if (left < kChunk) {
+        each([&](uint32_t p) __attribute__((always_inline)) {
+          if (p == 0 || left < (p + 1) * kStep) mend(x, p, v[p]);
+        });
+      } else if (t == 0) {
+        mend(x, 0, v[0]);
+      }
     }
   }
 
-  /// f(number of a pack) for each that rows have.
+  /// How many elements after the beginning of a pack x is.
+  BW_DEVICE_MEMBER static uint32_t past_pack(const S* x) {
+    return static_cast<uint32_t>(reinterpret_cast<uintptr_t>(x) % sizeof(Own) / sizeof(S));
+  }
+  /// f(number of a pack) for each that rows may have. The same for all threads: no branch asks each of them.
   template <class F>
   BW_DEVICE_MEMBER void each(F f) const {
+    const uint32_t most = args.n + (kTurned ? kOwn - 1 : 0);
 #pragma unroll
     for (uint32_t p = 0; p < kPacks; ++p)
-      if (p * kStep < args.n) f(p);
+      if (p * kStep < most) f(p);
+  }
+  /// Whether element j of pack p is one that the last packs do not reach.
+  BW_DEVICE_MEMBER bool left_over(uint32_t p, uint32_t j) const {
+    return kTurned && p == 0 && t == 0 && j < ahead;
+  }
+  /// Where element j of pack p is, from `first` on.
+  BW_DEVICE_MEMBER uint32_t place(uint32_t p, uint32_t j) const {
+    return p * kStep + j + static_cast<uint32_t>(turn) + (left_over(p, j) ? kChunk : 0);
   }
   /// Whether pack p has an element j.
-  BW_DEVICE_MEMBER bool has(uint32_t p, uint32_t j) const { return p * kStep + j < left; }
-  /// Pack p of this thread in a row at x. What is not there is any other element of the row.
+  BW_DEVICE_MEMBER bool has(uint32_t p, uint32_t j) const {
+    if (kTurned && p > 0) return rest > static_cast<int32_t>(p * kStep + j);
+    return place(p, j) < left;
+  }
+  /// kTurned: whether pack p has every element, and they are neighbours.
+  BW_DEVICE_MEMBER bool complete(uint32_t p) const {
+    return has(p, kOwn - 1) && (p > 0 || t > 0 || ahead == 0);
+  }
+  /// Pack p of this thread in a row at x. What is not there is any other element of the row; kTurned: or what
+  /// is near it.
   BW_DEVICE_MEMBER void load(const S* x, uint32_t p, Own& to) const {
-    x += first;
-    if constexpr (!kLoose) {
-      to = *reinterpret_cast<const Own*>(x + (has(p, 0) ? p * kStep : 0));
+    if constexpr (kTurned) {
+      const int32_t at = static_cast<int32_t>(p * kStep) + turn;
+      to = *reinterpret_cast<const Own*>(x + first + (at < last ? at : last));
+    } else if constexpr (kLoose) {
+      load_each(x, p, to);
     } else {
-      Pack<S, static_cast<int>(kOwn)> some;
+      to = *reinterpret_cast<const Own*>(x + first + (has(p, 0) ? p * kStep : 0));
+    }
+  }
+  /// The same, one element at a time.
+  BW_DEVICE_MEMBER void load_each(const S* x, uint32_t p, Own& to) const {
+    Pack<S, static_cast<int>(kOwn)> some;
 #pragma unroll
-      for (uint32_t j = 0; j < kOwn; ++j) some.v[j] = x[has(p, j) ? p * kStep + j : 0];
-      __builtin_memcpy(&to, &some, sizeof(to));
-      to.hide();
+    for (uint32_t j = 0; j < kOwn; ++j) some.v[j] = x[first + (has(p, j) ? place(p, j) : 0)];
+    __builtin_memcpy(&to, &some, sizeof(to));
+    to.hide();
+  }
+  /// Gives pack p what load() does not: left over elements, those of the row's last pack if it has few, and
+  /// any others of the row for what is not there.
+  BW_DEVICE_MEMBER void mend(const S* x, uint32_t p, Own& to) const {
+    const bool few = !has(p, kOwn - 1);
+    auto all = to.elements();
+#pragma unroll
+    for (uint32_t j = 0; j < kOwn; ++j)
+      if (few || left_over(p, j)) all.v[j] = x[first + (has(p, j) ? place(p, j) : 0)];
+    __builtin_memcpy(&to, &all, sizeof(to));
+    to.hide();
+  }
+  /// Pack p of what all rows share at x, wherever that begins. What is not there is any number.
+  BW_DEVICE_MEMBER void load_shared(const S* x, uint32_t p, Own& to) const {
+    if constexpr (!kTurned) {
+      load(x, p, to);
+    } else if (!complete(p)) {
+      load_each(x, p, to);
+    } else {
+      x += static_cast<int32_t>(first) + turn;
+      constexpr uint32_t kWords = sizeof(Own) / 4, kOfWord = 4 / sizeof(S);
+      const uint32_t odd = reinterpret_cast<uintptr_t>(x) % 4 / sizeof(S);
+      const uint32_t* from = reinterpret_cast<const uint32_t*>(x - odd) + p * kStep / kOfWord;
+#pragma unroll
+      for (uint32_t k = 0; k < kWords; ++k) to.words[k] = from[k];
+      if constexpr (kOfWord == 2) {
+        const uint32_t more = from[odd * kWords];
+#pragma unroll
+        for (uint32_t k = 0; k < kWords; ++k)
+          to.words[k] = funnel_right(to.words[k], k + 1 < kWords ? to.words[k + 1] : more, odd * 16);
+      }
     }
   }
   /// x, but not before `earlier` is known: `zero` is one, which compilers do not know.
@@ -113,7 +198,7 @@ struct RegisterRow {
   /// thread's) sees each. `partials` is of kGroups elements and of no other join.
   template <class Joint, class F, class Keep>
   BW_DEVICE_MEMBER A join(A* partials, F f, Keep keep) const {
-    A found[kParts][kOwn];
+    A found[kParts][kOwn], last[kOwn];
 #pragma unroll
     for (uint32_t h = 0; h < kParts; ++h)
       for (A& lane : found[h]) lane = Joint::template none<A>();
@@ -127,11 +212,16 @@ struct RegisterRow {
         values[j] = f(x);
         keep(x, values[j], p * kOwn + j);
       }
-      if (!has(p, 0)) return;
+      if (!kTurned && !has(p, 0)) return;
 #pragma unroll
-      for (uint32_t j = 0; j < kOwn; ++j)
-        if (!kLoose || has(p, j)) lanes[j] = Joint::combine(lanes[j], values[j]);
+      for (uint32_t j = 0; j < kOwn; ++j) {
+        if (kTurned && p == 0) last[j] = left_over(p, j) && has(p, j) ? values[j] : Joint::template none<A>();
+        if (!kLoose || (has(p, j) && !left_over(p, j))) lanes[j] = Joint::combine(lanes[j], values[j]);
+      }
     });
+#pragma unroll
+    for (uint32_t j = 0; j < kOwn; ++j)
+      if (kTurned) found[0][j] = Joint::combine(found[0][j], last[j]);
 #pragma unroll
     for (uint32_t half = kParts / 2; half > 0; half /= 2)
       for (uint32_t h = 0; h < half; ++h)
@@ -156,23 +246,29 @@ struct RegisterRow {
   BW_DEVICE_MEMBER void store(Begin begin_pack, F f) const {
     S* y = static_cast<S*>(args.y) + (static_cast<int64_t>(row) * args.n + first);
     A last[kOwn] = {};
+    const bool packs = kTurned && past_pack(y + (kOwn - ahead)) == 0;
     each([&](uint32_t p) __attribute__((always_inline)) {
       begin_pack(p);
       const auto in = v[p].renewed();
-      Pack<S, static_cast<int>(kOwn)> out;
 #pragma unroll
-      for (uint32_t j = 0; j < kOwn; ++j) {
-        last[j] = f(after(widen(in.v[j]), last[j]), p * kOwn + j);
-        out.v[j] = narrow<S>(last[j]);
-      }
+      for (uint32_t j = 0; j < kOwn; ++j) last[j] = f(after(widen(in.v[j]), last[j]), p * kOwn + j);
+      Own out = narrowed<S>(last);
       if constexpr (!kLoose) {
-        if (has(p, 0)) store_whole(y + p * kStep, out);
+        if (has(p, 0)) store_whole(y + p * kStep, out.elements());
+        return;
+      }
+      if constexpr (kTurned) out.hide();  // made whole, not once for each way to store it
+      if (packs && complete(p)) {
+        store_whole(y + (static_cast<int32_t>(p * kStep) + turn), out.elements());
       } else {
-#pragma unroll
-        for (uint32_t j = 0; j < kOwn; ++j)
-          if (has(p, j)) y[p * kStep + j] = out.v[j];
+        store_each(y, p, out.elements());
       }
     });
+  }
+  BW_DEVICE_MEMBER void store_each(S* y, uint32_t p, const Pack<S, static_cast<int>(kOwn)>& from) const {
+#pragma unroll
+    for (uint32_t j = 0; j < kOwn; ++j)
+      if (has(p, j)) y[place(p, j)] = from.v[j];
   }
 };
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // softmax_<dtype> and its logarithm: rows in registers, softmax_short_<dtype> and softmax_wide_<dtype> for
-// shorter and longer ones, softmax_loose_... for those that come by single elements (RowKind);
+// shorter and longer ones, softmax_loose_... for those that packs do not fit (RowKind);
 // softmax_sum_<dtype> and softmax_apply_<dtype> for rows beyond (has_rows).
 #include "kernels/reduce.h"
 #include "kernels/rows.h"
@@ -80,7 +80,7 @@ constexpr uint32_t softmax_blocks() {
   constexpr auto size = sizeof(typename Rows::Element);
   if (Rows::kWide && !Rows::kLoose) return size < 4 ? 2 : 1;
   constexpr uint32_t kNarrow = Rows::kOneChunk ? 4 : 3, kFloat = Rows::kOneChunk ? 5 : 4;
-  const uint32_t blocks = Rows::kLoose || size == 4 ? kFloat : size < 4 ? kNarrow : 1;
+  const uint32_t blocks = Rows::kTurned ? 4 : Rows::kLoose || size == 4 ? kFloat : size < 4 ? kNarrow : 1;
   return blocks * kRowThreads / Rows::kBlock;
 }
 #define BW_SOFTMAX_IN(kind, infix, S, name)                                                        \

@@ -115,6 +115,26 @@ TEST(Softmax, LongRowsOfAnyPlace) {
       }
 }
 
+// Rows, weights and biases that begin anywhere: the CPU's bits.
+TEST(Softmax, NormsOfAnyPlaces) {
+  const auto anywhere = [](int64_t rows, int64_t n, int64_t start, DType dtype) {
+    return random_tensor({rows, n + 4}, dtype, static_cast<uint32_t>(n + start)).narrow(1, start, n);
+  };
+  for (DType dtype : floats())
+    for (int64_t n : {5, 100, 128, 129, 255, 511, 512, 514, 1023, 1537})
+      for (int64_t start : {0, 1, 2, 3}) {
+        const Tensor x = anywhere(3, n, start, dtype);
+        const Tensor weight = anywhere(1, n, 3 - start, dtype).squeeze(0);
+        const Tensor bias = anywhere(1, n, (start + 1) % 4, dtype).squeeze(0);
+        const Tensor cpu = x.to_device(Device::cpu()), cpu_weight = weight.to_device(Device::cpu());
+        EXPECT_EQ(x.rms_norm(weight).to_bytes(), cpu.rms_norm(cpu_weight).to_bytes())
+            << dtype_name(dtype) << " " << n << " from " << start;
+        EXPECT_EQ(x.layer_norm(weight, bias).to_bytes(),
+                  cpu.layer_norm(cpu_weight, bias.to_device(Device::cpu())).to_bytes())
+            << dtype_name(dtype) << " " << n << " from " << start;
+      }
+}
+
 // Several blocks of rows, of which the last one is smaller.
 TEST(Softmax, ManyRows) {
   for (DType dtype : floats())
