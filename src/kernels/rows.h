@@ -145,13 +145,17 @@ struct RegisterRow {
   BW_DEVICE_MEMBER void load_shared(const S* x, uint32_t p, Own& to) const {
     if constexpr (!kTurned) {
       load(x, p, to);
-    } else if (!complete(p)) {
-      load_each(x, p, to);
     } else {
-      x += static_cast<int32_t>(first) + turn;
       constexpr uint32_t kWords = sizeof(Own) / 4, kOfWord = 4 / sizeof(S);
-      const uint32_t odd = reinterpret_cast<uintptr_t>(x) % 4 / sizeof(S);
-      const uint32_t* from = reinterpret_cast<const uint32_t*>(x - odd) + p * kStep / kOfWord;
+      const S* begin = x + static_cast<int32_t>(first) + turn;
+      const uint32_t odd = kOfWord == 1 ? 0 : reinterpret_cast<uintptr_t>(begin) % 4 / sizeof(S);
+      const uint32_t at = first + p * kStep + static_cast<uint32_t>(turn);
+      // From within a word there is one element more on either side.
+      if (!complete(p) || (odd != 0 && (at == 0 || at + kOwn >= args.n))) {
+        load_each(x, p, to);
+        return;
+      }
+      const uint32_t* from = reinterpret_cast<const uint32_t*>(begin - odd) + p * kStep / kOfWord;
 #pragma unroll
       for (uint32_t k = 0; k < kWords; ++k) to.words[k] = from[k];
       if constexpr (kOfWord == 2) {
