@@ -83,7 +83,7 @@ bool launch_rows(Gpu& gpu, KernelTable& table, const RowsView& view, DType dtype
   if (!kind) return false;
   const RowShape shape = row_shape(*kind, bytes_of(dtype));
   args.n = static_cast<uint32_t>(view.n);
-  const int64_t turned = packs ? 0 : shape.lanes - 1;
+  const int64_t turned = packs || shape.one_chunk() ? 0 : shape.lanes - 1;  // rows.h
   args.width_log2 =
       log2_up(std::min<int64_t>(shape.chunk_threads(), ceil_div(view.n + turned, int64_t{shape.lanes})));
   args.groups_log2 = log2_up(ceil_div(view.n, int64_t{kChunk}));

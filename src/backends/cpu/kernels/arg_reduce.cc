@@ -238,7 +238,6 @@ template <class Kind, int kPacks>
 void take_short_rows(const typename Kind::Element* x, int64_t rows, typename Kind::Key* best,
                      typename Kind::Place* at) {
   constexpr int64_t n = Kind::kWidth;
-  const int64_t ahead = kBytesAhead;
   typename Kind::Pack keys[kPacks];
   typename Kind::Places places[kPacks] = {}, place = {};
 #pragma GCC unroll 8
@@ -246,7 +245,6 @@ void take_short_rows(const typename Kind::Element* x, int64_t rows, typename Kin
   for (int64_t row = 1; row < rows; ++row) {
     x += kPacks * n;
     place += 1;
-    if (ahead != 0) request_lines<kPacks * n>(x, ahead);
 #pragma GCC unroll 8
     for (int p = 0; p < kPacks; ++p) {
       const typename Kind::Pack other = Kind::load(x + p * n);
@@ -259,8 +257,8 @@ void take_short_rows(const typename Kind::Element* x, int64_t rows, typename Kin
   __builtin_memcpy(at, places, sizeof(places));
 }
 
-// Short rows; else streams of rows that follow each other, as the processor foresees them if they are long,
-// and the rows left.
+// Short rows, where one stream is as fast as memory; else streams of rows that follow each other, as the
+// processor foresees them if they are long, and the rows left.
 template <class Kind>
 void columns(const ArgColumnsArgs& args) {
   using Key = typename Kind::Key;
@@ -271,7 +269,7 @@ void columns(const ArgColumnsArgs& args) {
   if constexpr (Kind::kWidth > 1) {
     // Two registers for each of a row's, and some for the work.
     constexpr int kMost = kRegister == 64 ? 8 : 4;
-    if (args.dense && with_registers<kMost, Kind::kWidth>(args.columns, [&](auto packs) {
+    if (kBytesAhead == 0 && args.dense && with_registers<kMost, Kind::kWidth>(args.columns, [&](auto packs) {
           take_short_rows<Kind, decltype(packs)::value>(x + args.offsets[0], args.rows, best, at);
         }))
       return finish(args, at);

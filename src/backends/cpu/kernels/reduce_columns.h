@@ -205,13 +205,11 @@ void take_streams(const typename Kind::Element* const* streams, int64_t count, t
 template <class Kind, int kPacks>
 void take_short_rows(const typename Kind::Element* x, int64_t rows, typename Kind::Sum* into) {
   constexpr int64_t n = Kind::kWidth;
-  const int64_t ahead = kBytesAhead;
   typename Kind::Pack pack[kPacks];
 #pragma GCC unroll 16
   for (int p = 0; p < kPacks; ++p) pack[p] = Kind::load(x + p * n);
   for (int64_t row = 1; row < rows; ++row) {
     x += kPacks * n;
-    if (ahead != 0) request_lines<kPacks * n>(x, ahead);
 #pragma GCC unroll 16
     for (int p = 0; p < kPacks; ++p) pack[p] = Kind::combine(pack[p], Kind::load(x + p * n));
   }
@@ -288,13 +286,13 @@ class ColumnChunk {
     join_lanes<Kind>(groups_, kGroups, args_.columns, groups_);
   }
 
-  // One row of results. A short one stays in registers. Where it stays in the first cache beside what is
-  // read, two streams, which run on over all rows, as the processor foresees them. A longer one comes from
-  // the second cache for every step, so that eight rows are taken in one: neighbours, requested as they lie
-  // in memory.
+  // One row of results. A short one stays in registers, where one stream is as fast as memory. Where it stays
+  // in the first cache beside what is read, two streams, which run on over all rows, as the processor
+  // foresees them. A longer one comes from the second cache for every step, so that eight rows are taken in
+  // one: neighbours, requested as they lie in memory.
   void any_order() const {
     constexpr int kMost = kRegister == 64 ? 16 : 8;  // half of the registers
-    if (args_.dense && args_.widen == nullptr && args_.map == nullptr &&
+    if (kBytesAhead == 0 && args_.dense && args_.widen == nullptr && args_.map == nullptr &&
         with_registers<kMost, Kind::kWidth>(args_.columns, [&](auto packs) {
           const auto* x = reinterpret_cast<const Element*>(row_at(0));
           take_short_rows<Kind, decltype(packs)::value>(x, args_.rows, groups_);
