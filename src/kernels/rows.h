@@ -60,9 +60,10 @@ struct RegisterRow {
     ahead = kTurned ? past_pack(x) : 0;
     turn = kTurned ? static_cast<int32_t>(t * kOwn) - static_cast<int32_t>(ahead) : 0;
     rest = static_cast<int32_t>(left) - turn;
-    // In a later chunk of few elements that is a pack of the chunk before it.
-    const uint32_t packs_end = (left + ahead) / kOwn * kOwn;
-    last = static_cast<int32_t>(left > 0 ? packs_end - kOwn : 0) - static_cast<int32_t>(ahead);
+    // In a later chunk of few elements that is a pack of the chunk before it; without any, the row's first
+    // one.
+    const uint32_t packs_end = left > 0 ? (left + ahead) / kOwn * kOwn : 2 * kOwn;
+    last = static_cast<int32_t>(packs_end - kOwn) - static_cast<int32_t>(ahead);
     // Threads past the end of a row read its beginning, so that loads need no branches: y may be x, but the
     // row's groups wait for each other before they write. Those without a row have nobody to wait for.
     if (row >= args.rows) {
@@ -110,11 +111,12 @@ struct RegisterRow {
   BW_DEVICE_MEMBER bool complete(uint32_t p) const {
     return has(p, kOwn - 1) && (p > 0 || t > 0 || ahead == 0);
   }
-  /// Pack p of this thread in a row at x. What is not there is any other element of the row; kTurned: or what
-  /// is near it.
+  /// Pack p of this thread in a row at x. What is not there is any other element of the row. kTurned: where
+  /// it is not complete, any pack of the row.
   BW_DEVICE_MEMBER void load(const S* x, uint32_t p, Own& to) const {
     if constexpr (kTurned) {
-      const int32_t at = static_cast<int32_t>(p * kStep) + turn;
+      int32_t at = static_cast<int32_t>(p * kStep) + turn;
+      if (p == 0 && at < 0 && first == 0) at += kOwn;  // another row ends there, and may be written
       to = *reinterpret_cast<const Own*>(x + first + (at < last ? at : last));
     } else if constexpr (kLoose) {
       load_each(x, p, to);
@@ -130,16 +132,9 @@ struct RegisterRow {
     __builtin_memcpy(&to, &some, sizeof(to));
     to.hide();
   }
-  /// Gives pack p what load() does not: left over elements, those of the row's last pack if it has few, and
-  /// any others of the row for what is not there.
+  /// Gives pack p the elements that load() does not: of one that is not complete, all.
   BW_DEVICE_MEMBER void mend(const S* x, uint32_t p, Own& to) const {
-    const bool few = !has(p, kOwn - 1);
-    auto all = to.elements();
-#pragma unroll
-    for (uint32_t j = 0; j < kOwn; ++j)
-      if (few || left_over(p, j)) all.v[j] = x[first + (has(p, j) ? place(p, j) : 0)];
-    __builtin_memcpy(&to, &all, sizeof(to));
-    to.hide();
+    if (!complete(p)) load_each(x, p, to);
   }
   /// Pack p of what all rows share at x, wherever that begins. What is not there is any number.
   BW_DEVICE_MEMBER void load_shared(const S* x, uint32_t p, Own& to) const {
