@@ -101,17 +101,6 @@ BW_DEVICE uint32_t narrow_pair(float low, float high) {
   return out;
 }
 #endif
-/// 32 bits of two words from bit `by` < 32 of the lower one on.
-BW_DEVICE uint32_t funnel_right(uint32_t low, uint32_t high, uint32_t by) {
-#if BW_NVIDIA
-  uint32_t out;
-  __asm__("shf.r.wrap.b32 %0, %1, %2, %3;" : "=r"(out) : "r"(low), "r"(high), "r"(by));
-  return out;
-#else
-  return __builtin_amdgcn_alignbit(high, low, by);
-#endif
-}
-
 /// n neighbouring elements, moved by accesses of up to 16 bytes.
 template <class S, int n>
 struct alignas(sizeof(S) * n < 16 ? sizeof(S) * n : 16) Pack {

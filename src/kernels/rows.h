@@ -11,6 +11,7 @@
 // the order asks.
 #pragma once
 
+#include "kernels/gpu_words.h"
 #include "kernels/order.h"
 
 namespace beeswax::gpu {
@@ -141,23 +142,16 @@ struct RegisterRow {
     if constexpr (!kTurned) {
       load(x, p, to);
     } else {
-      constexpr uint32_t kWords = sizeof(Own) / 4, kOfWord = 4 / sizeof(S);
-      const S* begin = x + static_cast<int32_t>(first) + turn;
-      const uint32_t odd = kOfWord == 1 ? 0 : reinterpret_cast<uintptr_t>(begin) % 4 / sizeof(S);
+      const S* from = x + static_cast<int32_t>(first + p * kStep) + turn;
       const uint32_t at = first + p * kStep + static_cast<uint32_t>(turn);
-      // From within a word there is one element more on either side.
-      if (!complete(p) || (odd != 0 && (at == 0 || at + kOwn >= args.n))) {
+      // Words that overlap halves from within one hold an element more on either side.
+      const bool around = sizeof(S) == 2 && reinterpret_cast<uintptr_t>(from) % 4 != 0;
+      if (!complete(p) || (around && (at == 0 || at + kOwn >= args.n))) {
         load_each(x, p, to);
-        return;
-      }
-      const uint32_t* from = reinterpret_cast<const uint32_t*>(begin - odd) + p * kStep / kOfWord;
-#pragma unroll
-      for (uint32_t k = 0; k < kWords; ++k) to.words[k] = from[k];
-      if constexpr (kOfWord == 2) {
-        const uint32_t more = from[odd * kWords];
-#pragma unroll
-        for (uint32_t k = 0; k < kWords; ++k)
-          to.words[k] = funnel_right(to.words[k], k + 1 < kWords ? to.words[k + 1] : more, odd * 16);
+      } else if constexpr (sizeof(S) == 2) {
+        load_words_at_even(from, to.words);
+      } else {
+        __builtin_memcpy(to.words, from, sizeof(to));
       }
     }
   }
