@@ -25,6 +25,8 @@ set(BW_ONLY_conv_mma ${BW_ONLY_gemm_mma})
 set(BW_ONLY_gemm_mma_bytes ${BW_ONLY_gemm_mma})
 set(BW_ONLY_gemm_mma_f64 "^(gfx90a|gfx94[012]|gfx950|ptx_.*|sm_.*)$")
 set(BW_ONLY_gemm_mma_tf32 "^(gfx94[012]|ptx_.*|sm_.*)$")
+# Modules whose code for sm_90 and newer is compiled from PTX of its own: instructions there convert f8e4m3.
+set(BW_PTX_90 "^(affine|arg_reduce|binary_float|cast_float|norm|reduce_f8e4m3|softmax|unary_f8e4m3)$")
 find_program(BW_PTXAS ptxas HINTS /usr/local/cuda/bin)
 find_program(BW_DEVICE_CLANG NAMES clang++-22 clang++-21 clang++-20 clang++-19)
 find_program(BW_ZSTD zstd)
@@ -78,6 +80,29 @@ function(bw_gpu_targets output)
   set(${output} ${targets} PARENT_SCOPE)
 endfunction()
 
+# bw_compile_kernel(MODULE TARGET SOURCE STAMP...): how clang makes MODULE.TARGET in the folder of kernels.
+function(bw_compile_kernel module target source)
+  set(tools ${PROJECT_SOURCE_DIR}/tools/kernels)
+  set(object ${PROJECT_BINARY_DIR}/kernels/${module}.${target})
+  add_custom_command(OUTPUT ${object} BYPRODUCTS ${object}.json
+    COMMAND ${Python3_EXECUTABLE} ${tools}/compile.py --clang ${BW_DEVICE_CLANG} --target ${target} --source ${source}
+            --include ${PROJECT_SOURCE_DIR}/src --include ${PROJECT_SOURCE_DIR}/include
+            --depfile ${object}.d --out ${object} ${ARGN}
+    DEPENDS ${source} ${tools}/compile.py ${tools}/code_object.py DEPFILE ${object}.d
+    COMMENT "Kernel ${module} for ${target}" VERBATIM)
+endfunction()
+
+# bw_assemble_kernel(MODULE TARGET PTX CHIP): how ptxas makes MODULE.TARGET of MODULE.PTX, for CHIP.
+function(bw_assemble_kernel module target ptx chip)
+  set(tools ${PROJECT_SOURCE_DIR}/tools/kernels)
+  set(folder ${PROJECT_BINARY_DIR}/kernels)
+  set(object ${folder}/${module}.${target})
+  add_custom_command(OUTPUT ${object} BYPRODUCTS ${object}.json
+    COMMAND ${Python3_EXECUTABLE} ${tools}/compile.py --ptxas ${BW_PTXAS} --target ${chip} --ptx ${folder}/${module}.${ptx}
+            --out ${object}
+    DEPENDS ${folder}/${module}.${ptx} ${tools}/compile.py COMMENT "Kernel ${module} for ${chip}" VERBATIM)
+endfunction()
+
 # bw_add_gpu_kernels(OUT): OUT gets the path of the packed file. Sources in sm_90/ are modules for Hopper alone, compiled
 # for sm_90a: cubins of sm_90, and PTX in the target ptx_90a, which has those of ptx_80 beside them.
 function(bw_add_gpu_kernels output)
@@ -86,9 +111,9 @@ function(bw_add_gpu_kernels output)
   set(folder ${PROJECT_BINARY_DIR}/kernels)
   file(MAKE_DIRECTORY ${folder})
   set(tools ${PROJECT_SOURCE_DIR}/tools/kernels)
-  set(compile ${Python3_EXECUTABLE} ${tools}/compile.py)
   set(objects "")
   set(own_objects "")
+  set(ptx_90 "")
   foreach(target IN LISTS targets)
     set(stamps ${BW_AMD_STAMPS_${target}})
     list(TRANSFORM stamps PREPEND "--stamp=")
@@ -98,18 +123,16 @@ function(bw_add_gpu_kernels output)
         continue()
       endif()
       set(object ${folder}/${module}.${target})
-      if(target MATCHES "^sm_")
-        set(ptx ${folder}/${module}.ptx_80)
-        add_custom_command(OUTPUT ${object} BYPRODUCTS ${object}.json
-          COMMAND ${compile} --ptxas ${BW_PTXAS} --target ${target} --ptx ${ptx} --out ${object}
-          DEPENDS ${ptx} ${tools}/compile.py COMMENT "Kernel ${module} for ${target}" VERBATIM)
+      if(NOT target MATCHES "^sm_")
+        bw_compile_kernel(${module} ${target} ${source} ${stamps})
+      elseif(module MATCHES "${BW_PTX_90}" AND NOT target STREQUAL "sm_80")
+        if(NOT module IN_LIST ptx_90)
+          bw_compile_kernel(${module} ptx_90 ${source})
+          list(APPEND ptx_90 ${module})
+        endif()
+        bw_assemble_kernel(${module} ${target} ptx_90 ${target})
       else()
-        add_custom_command(OUTPUT ${object} BYPRODUCTS ${object}.json
-          COMMAND ${compile} --clang ${BW_DEVICE_CLANG} --target ${target} --source ${source}
-                  --include ${PROJECT_SOURCE_DIR}/src --include ${PROJECT_SOURCE_DIR}/include
-                  --depfile ${object}.d --out ${object} ${stamps}
-          DEPENDS ${source} ${tools}/compile.py ${tools}/code_object.py DEPFILE ${object}.d
-          COMMENT "Kernel ${module} for ${target}" VERBATIM)
+        bw_assemble_kernel(${module} ${target} ptx_80 ${target})
       endif()
       if(DEFINED BW_ONLY_${module})
         list(APPEND own_objects ${object})
@@ -124,20 +147,11 @@ function(bw_add_gpu_kernels output)
     file(GLOB own CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/src/kernels/sm_90/*.cc)
     foreach(source IN LISTS own)
       get_filename_component(module ${source} NAME_WE)
-      set(ptx ${folder}/${module}.ptx_90a)
-      add_custom_command(OUTPUT ${ptx} BYPRODUCTS ${ptx}.json
-        COMMAND ${compile} --clang ${BW_DEVICE_CLANG} --target ptx_90a --source ${source}
-                --include ${PROJECT_SOURCE_DIR}/src --include ${PROJECT_SOURCE_DIR}/include
-                --depfile ${ptx}.d --out ${ptx}
-        DEPENDS ${source} ${tools}/compile.py ${tools}/code_object.py DEPFILE ${ptx}.d
-        COMMENT "Kernel ${module} for ptx_90a" VERBATIM)
-      list(APPEND own_objects ${ptx})
+      bw_compile_kernel(${module} ptx_90a ${source})
+      list(APPEND own_objects ${folder}/${module}.ptx_90a)
       if("sm_90" IN_LIST targets)
-        set(object ${folder}/${module}.sm_90)
-        add_custom_command(OUTPUT ${object} BYPRODUCTS ${object}.json
-          COMMAND ${compile} --ptxas ${BW_PTXAS} --target sm_90a --ptx ${ptx} --out ${object}
-          DEPENDS ${ptx} ${tools}/compile.py COMMENT "Kernel ${module} for sm_90a" VERBATIM)
-        list(APPEND own_objects ${object})
+        bw_assemble_kernel(${module} sm_90 ptx_90a sm_90a)
+        list(APPEND own_objects ${folder}/${module}.sm_90)
       endif()
     endforeach()
   endif()

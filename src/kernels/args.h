@@ -70,6 +70,20 @@ struct BinaryStridedArgs {
   Walk<2> walk;
 };
 
+/// Operands turned, other, y in matrices of a batch: `turned` is dense along rows, y along columns; strides
+/// in elements.
+struct TurnedArgs {
+  uint32_t rows, columns;
+  uint32_t row_tiles, column_tiles;
+  int64_t rows_stride[3], columns_stride[2];
+  Walk<3> batch;
+};
+struct BinaryTurnedArgs {
+  BinaryArgs dense;
+  TurnedArgs turned;
+  uint32_t second;  // 1: the turned operand is b
+};
+
 /// x * mul + add; both are the bytes of a number in the compute type.
 struct AffineArgs {
   const void* x;

@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-// Kernels of binary.def: binary_<method>_<dtype>, with _strided, and compare_<method>_<dtype>, dense only.
+// Kernels of binary.def: binary_<method>_<dtype>, with _strided and _turned, and compare_<method>_<dtype>,
+// dense only.
 #pragma once
 
 #include "core/math/math.h"
-#include "kernels/map.h"
+#include "kernels/turned.h"
 
 namespace beeswax::gpu {
 
@@ -35,7 +36,7 @@ constexpr bool kBySingles = __is_same(Row, PowRow) || (Row::kGuard == Guard::Non
 /// Y is S, or uint8_t for comparisons.
 template <class Y, class S, class Row>
 BW_DEVICE auto binary_value(const BinaryArgs& args) {
-  return [&args]([[maybe_unused]] uint32_t i, S a, S b) __attribute__((always_inline)) {
+  return [&args]([[maybe_unused]] int64_t i, S a, S b) __attribute__((always_inline)) {
     (void)args;
     if constexpr (Row::kGuard == Guard::NonZero && m::Integer<S>) {
       if (b == 0) {
@@ -71,6 +72,18 @@ BW_DEVICE void binary_strided(const BinaryStridedArgs& args) {
   }
   map_strided(y, dense.count, args.walk, value, a, b);
 }
+template <class S, class Row>
+BW_DEVICE void binary_turned(const BinaryTurnedArgs& args, TransposeTile<S>& tile) {
+  const auto value = binary_value<S, S, Row>(args.dense);
+  const bool second = args.second != 0;
+  const auto turned = static_cast<const S*>(second ? args.dense.b : args.dense.a);
+  const auto other = static_cast<const S*>(second ? args.dense.a : args.dense.b);
+  map_turned<kBySingles<Row, S>>(
+      args.turned, static_cast<S*>(args.dense.y), tile,
+      [&](int64_t i, S x, S z)
+          __attribute__((always_inline)) { return value(i, second ? z : x, second ? x : z); },
+      turned, MemoryOrValue<S>{other, from_bytes<S>(second ? args.dense.a_value : args.dense.b_value)});
+}
 
 }  // namespace beeswax::gpu
 
@@ -83,4 +96,9 @@ BW_DEVICE void binary_strided(const BinaryStridedArgs& args) {
   BW_KERNEL(beeswax::gpu::kMapThreads)                                        \
   group##_##method##_##name##_strided(beeswax::gpu::BinaryStridedArgs args) { \
     beeswax::gpu::binary_strided<Y, S, beeswax::gpu::Name##Row>(args);        \
+  }                                                                           \
+  BW_KERNEL(beeswax::gpu::kTileThreads)                                       \
+  group##_##method##_##name##_turned(beeswax::gpu::BinaryTurnedArgs args) {   \
+    BW_SHARED static beeswax::gpu::TransposeTile<S> tile;                     \
+    beeswax::gpu::binary_turned<S, beeswax::gpu::Name##Row>(args, tile);      \
   }

@@ -30,6 +30,14 @@ struct ComputeOf<f8e4m3> {
 template <class S>
 using Compute = typename ComputeOf<S>::Type;
 
+/// Elements that no instruction widens.
+template <class S>
+inline constexpr bool kManyStepsToWiden = false;
+#if !BW_CONVERTS_F8
+template <>
+inline constexpr bool kManyStepsToWiden<f8e4m3> = true;
+#endif
+
 /// An element in the type it is computed in, exactly, by the hardware's own conversion where there is one:
 /// the bits of half.h but for the payloads of NaN.
 template <class S>
@@ -37,15 +45,22 @@ BW_DEVICE Compute<S> widen(S x) {
   if constexpr (__is_same(S, f16)) {
     return static_cast<float>(bit_cast<_Float16>(x.bits));
   } else if constexpr (__is_same(S, f8e4m3)) {
+#if BW_CONVERTS_F8
+    uint32_t pair;
+    __asm__("cvt.rn.f16x2.e4m3x2 %0, %1;" : "=r"(pair) : "h"(static_cast<uint16_t>(x.bits)));
+    return static_cast<float>(bit_cast<_Float16>(static_cast<uint16_t>(pair)));
+#else
     // With its fields where a float has them it is a number 2^120 times too small, subnormal ones too.
     const auto moved = static_cast<uint32_t>(static_cast<int32_t>(static_cast<uint32_t>(x.bits) << 24) >> 4);
     const float value = bit_cast<float>(moved & 0x87ffffffu) * 0x1p120f;
     return __builtin_fabsf(value) == 480.0f ? bit_cast<float>(bit_cast<uint32_t>(value) | 0x7fc00000u)
                                             : value;
+#endif
   } else {
     return static_cast<Compute<S>>(x);
   }
 }
+
 /// Whether larger_pairs compares two elements in one word as they are.
 template <class S>
 inline constexpr bool kPairsCompare = __is_same(S, f16);
@@ -70,6 +85,33 @@ BW_DEVICE uint32_t larger_pairs(uint32_t a, uint32_t b) {
   return bit_cast<uint32_t>(__builtin_elementwise_max(bit_cast<Halves>(a), bit_cast<Halves>(b)));
 #endif
 }
+
+#if BW_NVIDIA
+/// Whether two neighbouring elements are rounded as one word, or half a word, by an instruction.
+template <class S>
+inline constexpr bool kPairsNarrow = sizeof(S) == 2;
+#if BW_CONVERTS_F8
+template <>
+inline constexpr bool kPairsNarrow<f8e4m3> = true;
+#endif
+/// Two numbers rounded once each to neighbouring elements.
+template <class S>
+BW_DEVICE uint32_t narrow_pair(float low, float high) {
+  static_assert(kPairsNarrow<S>);
+  uint32_t out;
+  if constexpr (__is_same(S, f16)) {
+    __asm__("cvt.rn.f16x2.f32 %0, %1, %2;" : "=r"(out) : "f"(high), "f"(low));
+  } else if constexpr (__is_same(S, bf16)) {
+    __asm__("cvt.rn.bf16x2.f32 %0, %1, %2;" : "=r"(out) : "f"(high), "f"(low));
+  } else {
+    uint16_t half;
+    __asm__("cvt.rn.satfinite.e4m3x2.f32 %0, %1, %2;" : "=h"(half) : "f"(high), "f"(low));
+    out = half;
+  }
+  return out;
+}
+#endif
+
 /// A number rounded once to an element, likewise.
 template <class S>
 BW_DEVICE S narrow(Compute<S> x) {
@@ -83,24 +125,17 @@ BW_DEVICE S narrow(Compute<S> x) {
     out.bits = bf16_bits(x);
     return out;
 #endif
+#if BW_CONVERTS_F8
+  } else if constexpr (__is_same(S, f8e4m3)) {
+    S out;
+    out.bits = static_cast<uint8_t>(narrow_pair<S>(x, 0.0f));
+    return out;
+#endif
   } else {
     return static_cast<S>(x);
   }
 }
 
-#if BW_NVIDIA
-/// Two numbers rounded once each to the elements of a word.
-template <class S>
-BW_DEVICE uint32_t narrow_pair(float low, float high) {
-  uint32_t out;
-  if constexpr (__is_same(S, f16)) {
-    __asm__("cvt.rn.f16x2.f32 %0, %1, %2;" : "=r"(out) : "f"(high), "f"(low));
-  } else {
-    __asm__("cvt.rn.bf16x2.f32 %0, %1, %2;" : "=r"(out) : "f"(high), "f"(low));
-  }
-  return out;
-}
-#endif
 /// n neighbouring elements, moved by accesses of up to 16 bytes.
 template <class S, int n>
 struct alignas(sizeof(S) * n < 16 ? sizeof(S) * n : 16) Pack {
@@ -137,9 +172,14 @@ template <class S, int n>
 BW_DEVICE Packed<S, n> narrowed(const Compute<S> (&x)[n]) {
   Packed<S, n> out;
 #if BW_NVIDIA
-  if constexpr (sizeof(S) == 2) {
+  if constexpr (kPairsNarrow<S>) {
+    constexpr int kPerWord = 4 / sizeof(S);
 #pragma unroll
-    for (int w = 0; w < n / 2; ++w) out.words[w] = narrow_pair<S>(x[2 * w], x[2 * w + 1]);
+    for (int w = 0; w < n / kPerWord; ++w) {
+      const int i = w * kPerWord;
+      out.words[w] = narrow_pair<S>(x[i], x[i + 1]);
+      if constexpr (kPerWord == 4) out.words[w] |= narrow_pair<S>(x[i + 2], x[i + 3]) << 16;
+    }
     return out;
   }
 #endif

@@ -15,6 +15,10 @@
 #elif defined(__NVPTX__)
 #define BW_NVIDIA 1
 #endif
+// Whether instructions convert f8e4m3 (cvt.rn.f16x2.e4m3x2 and back, PTX ISA 8.1: sm_89 and newer).
+#if BW_NVIDIA && __CUDA_ARCH__ >= 890
+#define BW_CONVERTS_F8 1
+#endif
 
 // clang reads launch_bounds for NVIDIA only; without a size, AMD's kernels get registers for blocks of 1024.
 #define BW_ENTRY extern "C" __attribute__((global)) __attribute__((used))

@@ -35,6 +35,17 @@ struct GatherArgs {
   Walk<2> walk;  // x without a step along the axis, ids
 };
 
+/// The same of rows of x, of `length` elements side by side; y has `columns` in each of its rows. Linear
+/// indices are those of y.
+struct GatherRowsArgs {
+  const void* x;
+  void* y;
+  uint32_t length, columns;
+  int64_t ids_stride;  // in a row
+  IdsArgs ids;
+  Walk<2> walk;  // rows of x, of ids
+};
+
 /// y[i's offset + id * axis_stride] = x[i's offset]. Where ids may name an element twice, `winner` has a
 /// number for each element that they can name: 1 + the linear index of the last that does.
 struct ScatterArgs {

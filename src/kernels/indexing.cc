@@ -52,6 +52,46 @@ BW_DEVICE void gather(const GatherArgs& args) {
   }
 }
 
+// The same of whole rows, each in the shared memory of a block: reads at random of the device's memory would
+// be a line for each thread.
+template <class S>
+BW_DEVICE void gather_rows(const GatherRowsArgs& args, Unit16* shared) {
+  constexpr int n = kIndexUnroll;
+  constexpr uint32_t kPack = sizeof(Unit16) / sizeof(S);
+  int64_t offset[2];
+  offsets_at(args.walk, block(), offset);
+  const S* x = static_cast<const S*>(args.x) + offset[0];
+  S* row = reinterpret_cast<S*>(shared);
+  uint32_t dense = 0;
+  if (aligned16(x)) {
+    dense = args.length / kPack;
+#pragma unroll n
+    for (uint32_t i = thread(); i < dense; i += kMapThreads)
+      shared[i] = reinterpret_cast<const Unit16*>(x)[i];
+    dense *= kPack;
+  }
+  for (uint32_t i = dense + thread(); i < args.length; i += kMapThreads) row[i] = x[i];
+  barrier();
+  const uint32_t first = block() * args.columns;
+  S* y = static_cast<S*>(args.y) + first;
+  for (uint32_t i = thread(); i < args.columns; i += kMapThreads * n) {
+    int64_t at[n], id[n];
+#pragma unroll
+    for (uint32_t k = 0; k < n; ++k) {  // past the end, the last one
+      const uint32_t column = i + k * kMapThreads;
+      at[k] = offset[1] + (column < args.columns ? column : args.columns - 1) * args.ids_stride;
+    }
+    read_ids(args.ids, at, id);
+#pragma unroll
+    for (uint32_t k = 0; k < n; ++k) {
+      const uint32_t column = i + k * kMapThreads;
+      if (column >= args.columns) break;
+      id[k] = legal_id(args.ids, id[k], at[k], first + column);
+      store_once(y + column, id[k] != kSkip ? row[id[k]] : S());
+    }
+  }
+}
+
 template <class S>
 BW_DEVICE void scatter(const ScatterArgs& args) {
   const S* x = static_cast<const S*>(args.x);
@@ -86,9 +126,13 @@ BW_KERNEL(kMapThreads) scatter_claim(ScatterArgs args) {
   }
 }
 
-#define BW_INDEXING(S, bytes)                                                 \
-  BW_KERNEL(kMapThreads) gather_##bytes(GatherArgs args) { gather<S>(args); } \
-  BW_KERNEL(kMapThreads) scatter_##bytes(ScatterArgs args) { scatter<S>(args); }
+#define BW_INDEXING(S, bytes)                                                    \
+  BW_KERNEL(kMapThreads) gather_##bytes(GatherArgs args) { gather<S>(args); }    \
+  BW_KERNEL(kMapThreads) scatter_##bytes(ScatterArgs args) { scatter<S>(args); } \
+  BW_KERNEL(kMapThreads) gather_rows_##bytes(GatherRowsArgs args) {              \
+    BW_SHARED static Unit16 row[kGatherRowBytes / sizeof(Unit16)];               \
+    gather_rows<S>(args, row);                                                   \
+  }
 BW_INDEXING(uint8_t, 1)
 BW_INDEXING(uint16_t, 2)
 BW_INDEXING(uint32_t, 4)

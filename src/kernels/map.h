@@ -59,7 +59,7 @@ struct MemoryOrValue {
 enum class Length { Short, Long, Fills };
 /// Elements whose conversions make any function long.
 template <class S>
-constexpr bool kLongToConvert = __is_same(S, f8e4m3);
+constexpr bool kLongToConvert = kManyStepsToWiden<S>;
 
 /// y[i] = f(i, x[i]...) for i < count.
 template <Length length = Length::Short, class Y, class F, class... X>

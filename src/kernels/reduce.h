@@ -292,8 +292,8 @@ BW_DEVICE void reduce_leaf(const S* x, const ReduceColumnsArgs& args, uint32_t f
       sums[u][k] = Row::combine(sums[u][k], reduce_value<Row, S>(elements.v[k], centers[k], args.flags));
   };
   uint32_t i = b;
-  // All loads before what is made of them; what f8e4m3 takes to be widened leaves no registers for it.
-  constexpr bool kRushes = !Row::kHeavy && !__is_same(S, f8e4m3);
+  // All loads before what is made of them; what f8e4m3 takes to be widened may leave no registers for it.
+  constexpr bool kRushes = !Row::kHeavy && !kManyStepsToWiden<S>;
   // kLanes neighbours lie on one row of the innermost axis.
   const bool even = args.reduced.rank == 1 || args.reduced.dims[0].divisor % kLanes == 0;
   if (kRushes && packs && even) {

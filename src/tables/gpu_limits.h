@@ -29,7 +29,7 @@ constexpr int map_unroll(int narrowest, int widest, int output, bool is_long = f
 inline constexpr int kStridedElements = 4;
 
 /// Elements in a pack of a strided kernel whose innermost axis is dense, and packs that a thread makes.
-constexpr int packed_elements(int bytes) { return bytes == 1 ? 8 : 16 / bytes; }
+constexpr int packed_elements(int bytes) { return 16 / bytes; }
 inline constexpr int kPackedPacks = 2;
 
 // Transposes (kernels/transpose_args.h): elements of 8 bytes have tiles of this side.

@@ -6,6 +6,8 @@ namespace beeswax::gpu {
 
 /// Elements that a thread of an indexing kernel moves, a block's width apart.
 inline constexpr int kIndexUnroll = 4;
+/// Bytes of a row that a block of gather_rows keeps in shared memory.
+inline constexpr int kGatherRowBytes = 32768;
 /// Columns that a thread of index_add sums at once, where rows are dense; half for 8-byte elements.
 inline constexpr int kAddPack = 4;
 

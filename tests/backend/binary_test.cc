@@ -157,6 +157,38 @@ TEST_P(BinaryTest, NumberEqualsTensorOfIt) {
   EXPECT_EQ(row.with_number(x, 3.0).to_bytes(), row.method(x, three.broadcast_as({8, 5})).to_bytes());
 }
 
+// Operands that lie across the result go in tiles of 64 by 64, of 32 by 32 for dtypes of 8 bytes: whole ones,
+// what is left at both ends, and batches of which an operand has one matrix alone.
+TEST_P(BinaryTest, OperandsAcrossEachOther) {
+  const auto& [row, dtype, device] = GetParam();
+  if (row.dtypes == Dtypes::Float && dtype_is_int(dtype)) return;
+  for (const Shape& shape : {Shape{9, 67}, Shape{70, 8}, Shape{2, 66, 40}}) {
+    const auto count = static_cast<size_t>(shape.elem_count());
+    const auto filled = [&](unsigned seed) {
+      std::vector<int64_t> values = test::int_inputs(DType::U8, count, 1, 9, seed);
+      std::replace(values.begin(), values.end(), int64_t{0}, int64_t{5});
+      return test::tensor_of(values, shape, dtype, device);
+    };
+    const Tensor x = filled(1), y = filled(2);
+    const auto across = [](const Tensor& z) { return z.t().copy().t(); };
+    const auto expected = row.method(x, y).to_bytes();
+    ASSERT_EQ(row.method(across(x), y).to_bytes(), expected);
+    ASSERT_EQ(row.method(x, across(y)).to_bytes(), expected);
+    ASSERT_EQ(row.method(across(x), across(y)).to_bytes(), expected);
+    ASSERT_EQ(row.with_number(across(x), 3).to_bytes(), row.with_number(x, 3).to_bytes());
+    if (shape.rank() == 2) continue;
+    const Tensor one = x.narrow(0, 1, 1);
+    ASSERT_EQ(row.method(across(one).broadcast_as(shape), y).to_bytes(),
+              row.method(one.copy().broadcast_as(shape), y).to_bytes());
+    ASSERT_EQ(row.method(y, across(one).broadcast_as(shape)).to_bytes(),
+              row.method(y, one.copy().broadcast_as(shape)).to_bytes());
+  }
+  if (row.guard != Guard::NonZero || !dtype_is_int(dtype)) return;
+  const Tensor x = Tensor::ones({65, 70}, dtype, device), y = Tensor::ones({70, 65}, dtype, device).t();
+  y.narrow(0, 64, 1).narrow(1, 3, 1).zero_set();
+  EXPECT_ERROR(row.method(x, y).to_bytes(), DivisionByZero, "at element 4483");
+}
+
 INSTANTIATE_TEST_SUITE_P(Rows, BinaryTest,
                          testing::Combine(testing::ValuesIn(kRows),
                                           testing::ValuesIn(test::arithmetic_dtypes()),

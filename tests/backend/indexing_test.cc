@@ -302,6 +302,43 @@ TEST_P(Indexing, BadIds) {
   expect_bad_id([&] { Tensor::zeros({3}, DType::U8, here).gather(big, 0); }, "gather", 9, 123457, 3);
 }
 
+// Many ids of long rows: GPUs keep such rows in shared memory, whole packs of them and what is left over.
+TEST_P(Indexing, ManyIdsOfRows) {
+  Random random(7);
+  for (const DType dtype : {DType::U8, DType::BF16, DType::F32, DType::I64}) {
+    for (const Shape& shape : {Shape{129, 301}, Shape{2, 65, 320}}) {
+      const int axis = shape.rank() - 1;
+      for (const DType id_type : {DType::I16, DType::I64}) {
+        const Raw values = test::random_raw(random, shape.elem_count(), dtype);
+        const Tensor x = laid_out_here(random, values, shape, dtype);
+        const std::vector<int64_t> list = random_ids(random, 1030, shape[axis], id_type);
+        const Tensor ids = laid_out_here(random, as_raw(list, id_type), {1030}, id_type);
+        ASSERT_EQ(raw(x.index_select(ids, axis)), select_by_hand(values, shape, list, axis))
+            << x.describe() << " by " << ids.describe();
+        ASSERT_EQ(raw(x.copy().index_select(ids, axis)), select_by_hand(values, shape, list, axis));
+        Shape to = shape;
+        to.set(axis, 259);
+        const std::vector<int64_t> own = random_ids(random, to.elem_count(), shape[axis], id_type);
+        Raw expected;
+        for_each_index(to, [&](std::vector<int64_t> index) {
+          const int64_t id = own[linear(to, index)];
+          index[static_cast<size_t>(axis)] = id;
+          expected.push_back(skips(id, shape[axis]) ? 0 : values[linear(shape, index)]);
+        });
+        const Tensor grid = laid_out_here(random, as_raw(own, id_type), to, id_type);
+        ASSERT_EQ(raw(x.copy().gather(grid, axis)), expected) << grid.describe();
+      }
+    }
+  }
+  const Tensor x = Tensor::zeros({130, 300}, DType::F32, here);
+  std::vector<int32_t> ids(300, 7);
+  ids[298] = 300;
+  expect_bad_id([&] { x.index_select(from_vec(ids, {300}), 1); }, "index_select", 300, 298, 300);
+  std::vector<int32_t> grid(size_t{130} * 300, 7);
+  grid[size_t{129} * 300 + 290] = -1;
+  expect_bad_id([&] { x.gather(from_vec(grid, {130, 300}), 1); }, "gather", -1, 129 * 300 + 290, 300);
+}
+
 TEST(IndexingErrors, IdsOutOfRange) {
   const Tensor x = Tensor::zeros({4, 5}, DType::F32);
   const Tensor ids = Tensor::from_vec(std::vector<int32_t>{0, 1, 7, -3}, {4});

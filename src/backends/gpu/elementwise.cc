@@ -4,6 +4,7 @@
 #include <optional>
 
 #include "backends/gpu/launch.h"
+#include "backends/gpu/turn.h"
 
 namespace beeswax::gpu {
 namespace {
@@ -45,10 +46,12 @@ KernelTable unary_kernels(std::size(kUnary) * kDTypes, [](size_t i) -> KernelTab
   if (!kForNumbers[op] && !is_float(dtype)) return {"", ""};
   return {join_text("unary_", kUnary[op], "_", name_of(dtype)), kUnary[op]};
 });
-KernelTable binary_kernels(std::size(kBinary) * kDTypes * 2, [](size_t i) -> KernelTable::Name {
-  const size_t dtype = i / 2 % kDTypes, op = i / 2 / kDTypes;
+// In threes: dense, strided, and where an operand lies across the result.
+KernelTable binary_kernels(std::size(kBinary) * kDTypes * 3, [](size_t i) -> KernelTable::Name {
+  const size_t dtype = i / 3 % kDTypes, op = i / 3 / kDTypes;
   if (!kBinaryForNumbers[op] && !is_float(dtype)) return {"", ""};
-  return {join_text("binary_", kBinary[op], "_", name_of(dtype), suffix(i)), kBinary[op]};
+  constexpr std::string_view kSuffix[] = {"", "_strided", "_turned"};
+  return {join_text("binary_", kBinary[op], "_", name_of(dtype), kSuffix[i % 3]), kBinary[op]};
 });
 KernelTable compare_kernels(std::size(kCompare) * kDTypes, [](size_t i) -> KernelTable::Name {
   return {join_text("compare_", kCompare[i / kDTypes], "_", name_of(i % kDTypes)), kCompare[i / kDTypes]};
@@ -97,18 +100,6 @@ class DenseCopy {
   Operand operand_;
   detail::Ref<Storage> storage_;
 };
-
-// Whether an operand of a large result lies across it, so that threads side by side would read a memory line
-// each: a copy in tiles and a second pass are faster then. Lines hold few elements of 8 bytes.
-bool lies_across(const Argument& x, const Target& out) {
-  constexpr int64_t kLarge = 3 << 19;
-  if (x.is_scalar() || bytes_of(x.operand.dtype) == 8 || out.layout->shape().elem_count() < kLarge)
-    return false;
-  const Nest<2> nest({x.operand.layout, out.layout});
-  for (int axis = 0; axis < nest.rank; ++axis)
-    if (nest.strides[0][static_cast<size_t>(axis)] == 0) return false;  // copies would be larger than it is
-  return turn_of(nest).rows >= 0;
-}
 
 // One dense input and one dense output; arguments.x, y and count are filled in.
 template <class Arguments>
@@ -175,24 +166,58 @@ bool in_packs(BinaryOp op, DType dtype) {
   return op != BinaryOp::Pow && !(op == BinaryOp::Div && !dtype_is_float(dtype));
 }
 
+const void* place_of(const Argument& x, int64_t offset, DType dtype) {
+  return x.is_scalar() ? nullptr : at(x.operand.data(), offset, dtype);
+}
+
+// The operation whose entries begin at `entry`, where one operand lies across the result; `second`: b does.
+// The nest is of that operand, the other one and the result.
+void launch_turned(Gpu& gpu, size_t entry, const Nest<3>& nest, const Turn& turn, const Argument& a,
+                   const Argument& b, bool second, const Target& out) {
+  const int64_t side = transpose_tile(bytes_of(out.dtype));
+  const Kernel& kernel = binary_kernels.get(gpu, entry + 2);
+  BinaryTurnedArgs arguments{numbers_of(a, b, out.dtype), {}, second};
+  for_each_turned(nest, turn, side, [&](const Nest<3>& part, const std::array<int64_t, 3>& offset) {
+    BinaryArgs& dense = arguments.dense;
+    dense.a = place_of(a, offset[second ? 1 : 0], out.dtype);
+    dense.b = place_of(b, offset[second ? 0 : 1], out.dtype);
+    dense.y = at(out.data(), offset[2], out.dtype);
+    dense.first = offset[2];
+    dense.report = reporter(gpu, kernel);
+    const auto rows = static_cast<size_t>(turn.rows), columns = static_cast<size_t>(turn.columns);
+    TurnedArgs& turned = arguments.turned;
+    turned.rows = static_cast<uint32_t>(part.dims[rows]);
+    turned.columns = static_cast<uint32_t>(part.dims[columns]);
+    turned.row_tiles = blocks_for(part.dims[rows], side);
+    turned.column_tiles = blocks_for(part.dims[columns], side);
+    for (size_t k = 0; k < 3; ++k) turned.rows_stride[k] = part.strides[k][rows];
+    for (size_t k = 0; k < 2; ++k) turned.columns_stride[k] = part.strides[k][columns];
+    turned.batch = batch_of(part, turn);
+    gpu.launch(kernel, {{static_cast<uint32_t>(tiles_of(part, turn, side)), 1, 1}, kTileThreads, 0},
+               arguments);
+  });
+}
+
 }  // namespace
 
 void GpuBackend::binary(BinaryOp op, const Argument& a, const Argument& b, const Target& out) {
-  if (lies_across(a, out)) return binary(op, {DenseCopy(*this, a.operand).operand(), 0}, b, out);
-  if (lies_across(b, out)) return binary(op, a, {DenseCopy(*this, b.operand).operand(), 0}, out);
   const DType dtype = out.dtype;
-  const size_t entry = (static_cast<size_t>(op) * kDTypes + index_of(dtype)) * 2;
+  const size_t entry = (static_cast<size_t>(op) * kDTypes + index_of(dtype)) * 3;
   const auto layout = [&](const Argument& x) { return x.is_scalar() ? out.layout : x.operand.layout; };
+  const Nest<3> by_a({layout(a), layout(b), out.layout}), by_b({layout(b), layout(a), out.layout});
+  const Turn turn_a = a.is_scalar() ? Turn{} : turn_of(by_a, 2, 0);
+  const Turn turn_b = b.is_scalar() ? Turn{} : turn_of(by_b, 2, 0);
+  if (turn_a.rows >= 0 && turn_b.rows >= 0)  // one tile at a time is turned
+    return binary(op, {DenseCopy(*this, a.operand).operand(), 0}, b, out);
+  if (turn_a.rows >= 0) return launch_turned(gpu_, entry, by_a, turn_a, a, b, false, out);
+  if (turn_b.rows >= 0) return launch_turned(gpu_, entry, by_b, turn_b, a, b, true, out);
   const Nest<2> nest({layout(a), layout(b)});
   const int bytes = bytes_of(dtype), pack = packed_elements(bytes);
   BinaryStridedArgs arguments{numbers_of(a, b, dtype), {}};
   for_each_part(nest, [&](const Nest<2>& part, const std::array<int64_t, 2>& offset, int64_t first) {
-    const auto from = [&](const Argument& x, int64_t place) -> const void* {
-      return x.is_scalar() ? nullptr : at(x.operand.data(), place, dtype);
-    };
     BinaryArgs& dense = arguments.dense;
-    dense.a = from(a, offset[0]);
-    dense.b = from(b, offset[1]);
+    dense.a = place_of(a, offset[0], dtype);
+    dense.b = place_of(b, offset[1], dtype);
     dense.y = at(out.data(), first, dtype);
     dense.count = static_cast<uint32_t>(part.count);
     dense.first = first;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Constants, ranges and copies.
 #include "backends/gpu/launch.h"
-#include "kernels/transpose_args.h"
+#include "backends/gpu/turn.h"
 
 namespace beeswax::gpu {
 namespace {
@@ -26,44 +26,6 @@ KernelTable transpose_packs_kernels(2, [](size_t i) -> KernelTable::Name {
 KernelTable range_kernels(kDTypes, [](size_t i) -> KernelTable::Name {
   return {join_text("range_", name_of(i)), "arange"};
 });
-
-int64_t tiles_of(const Nest<2>& nest, const Turn& turn, int64_t side) {
-  const int64_t rows = nest.dims[static_cast<size_t>(turn.rows)];
-  const int64_t columns = nest.dims[static_cast<size_t>(turn.columns)];
-  return nest.count / (rows * columns) * ceil_div(rows, side) * ceil_div(columns, side);
-}
-
-// Calls launch(part, offsets) for parts of a turned copy that one launch can take: halves of the batch, then
-// of the longer side at the border of a tile, so that short sides stay whole. Small matrices fill their tiles
-// badly, with fewer elements than threads. A tile has `side` rows, and is not cut.
-template <class Launch>
-void for_each_turned(const Nest<2>& nest, const Turn& turn, int64_t side,
-                     const std::array<int64_t, 2>& offset, const Launch& launch) {
-  if (nest.count == 0) return;
-  const int64_t tiles = tiles_of(nest, turn, side);
-  if (tiles == 1 || (nest.count <= most_elements() && tiles * kTileThreads < 4 * most_elements()))
-    return launch(nest, offset);
-  const auto rows = static_cast<size_t>(turn.rows), columns = static_cast<size_t>(turn.columns);
-  size_t axis = nest.dims[rows] >= nest.dims[columns] ? rows : columns;
-  int64_t multiple = side;
-  for (size_t i = 0; i < static_cast<size_t>(nest.rank); ++i) {
-    if (i == rows || i == columns || nest.dims[i] == 1) continue;
-    axis = i;
-    multiple = 1;
-    break;
-  }
-  const int64_t inner = nest.count / nest.dims[axis];
-  const int64_t half = ceil_div(ceil_div(nest.dims[axis], 2), multiple) * multiple;
-  Nest<2> part = nest;
-  part.dims[axis] = half;
-  part.count = half * inner;
-  for_each_turned(part, turn, side, offset, launch);
-  part.dims[axis] = nest.dims[axis] - half;
-  part.count = part.dims[axis] * inner;
-  for_each_turned(part, turn, side,
-                  {offset[0] + half * nest.strides[0][axis], offset[1] + half * nest.strides[1][axis]},
-                  launch);
-}
 
 // A nest by the widest units, of 16 bytes at most, that all operands hold side by side and on their
 // boundaries.
@@ -152,29 +114,25 @@ void GpuBackend::range(const Target& out, const Scalar& start, const Scalar& ste
 void GpuBackend::copy(const Operand& x, const Target& out) {
   const size_t kind = size_index(out.dtype);
   const Nest<2> whole({x.layout, out.layout});
-  if (const Turn turn = turn_of(whole); turn.rows >= 0) {
+  if (const Turn turn = turn_of(whole, 0, 1); turn.rows >= 0) {
     const int bytes = bytes_of(out.dtype);
     const bool packs = turns_packs(whole, turn, x.data(), out.data(), bytes);
     const int64_t side = packs ? transpose_pack_tile(bytes) : transpose_tile(bytes);
-    return for_each_turned(
-        whole, turn, side, {}, [&](const Nest<2>& part, const std::array<int64_t, 2>& offset) {
-          const auto rows = static_cast<size_t>(turn.rows), columns = static_cast<size_t>(turn.columns);
-          TransposeArgs arguments{};
-          arguments.x = at(x.data(), offset[0], x.dtype);
-          arguments.y = at(out.data(), offset[1], out.dtype);
-          arguments.rows = static_cast<uint32_t>(part.dims[rows]);
-          arguments.columns = static_cast<uint32_t>(part.dims[columns]);
-          arguments.x_row = part.strides[0][rows];
-          arguments.y_column = part.strides[1][columns];
-          arguments.row_tiles = blocks_for(part.dims[rows], side);
-          arguments.column_tiles = blocks_for(part.dims[columns], side);
-          Nest<2> batch = part;
-          batch.dims[rows] = batch.dims[columns] = 1;
-          arguments.batch = walk_of(batch);
-          gpu_.launch((packs ? transpose_packs_kernels : transpose_kernels).get(gpu_, kind),
-                      {{static_cast<uint32_t>(tiles_of(part, turn, side)), 1, 1}, kTileThreads, 0},
-                      arguments);
-        });
+    return for_each_turned(whole, turn, side, [&](const Nest<2>& part, const std::array<int64_t, 2>& offset) {
+      const auto rows = static_cast<size_t>(turn.rows), columns = static_cast<size_t>(turn.columns);
+      TransposeArgs arguments{};
+      arguments.x = at(x.data(), offset[0], x.dtype);
+      arguments.y = at(out.data(), offset[1], out.dtype);
+      arguments.rows = static_cast<uint32_t>(part.dims[rows]);
+      arguments.columns = static_cast<uint32_t>(part.dims[columns]);
+      arguments.x_row = part.strides[0][rows];
+      arguments.y_column = part.strides[1][columns];
+      arguments.row_tiles = blocks_for(part.dims[rows], side);
+      arguments.column_tiles = blocks_for(part.dims[columns], side);
+      arguments.batch = batch_of(part, turn);
+      gpu_.launch((packs ? transpose_packs_kernels : transpose_kernels).get(gpu_, kind),
+                  {{static_cast<uint32_t>(tiles_of(part, turn, side)), 1, 1}, kTileThreads, 0}, arguments);
+    });
   }
   for_each_part(whole, [&](const Nest<2>& part, const std::array<int64_t, 2>& offset, int64_t) {
     const std::byte* from = at(x.data(), offset[0], x.dtype);

@@ -13,6 +13,12 @@ KernelTable select_kernels(kSizes + 1, [](size_t i) -> KernelTable::Name {
 KernelTable gather_kernels(kSizes + 1, [](size_t i) -> KernelTable::Name {
   return {join_text("gather_", 1 << i), "gather"};
 });
+KernelTable select_rows_kernels(kSizes, [](size_t i) -> KernelTable::Name {
+  return {join_text("gather_rows_", 1 << i), "index_select"};
+});
+KernelTable gather_rows_kernels(kSizes, [](size_t i) -> KernelTable::Name {
+  return {join_text("gather_rows_", 1 << i), "gather"};
+});
 KernelTable scatter_kernels(kSizes, [](size_t i) -> KernelTable::Name {
   return {join_text("scatter_", 1 << i), "scatter"};
 });
@@ -46,9 +52,47 @@ Moves widen(Moves moves, const std::byte* x, const std::byte* y) {
   return moves;
 }
 
+// Whether ids choose from rows that blocks can keep: rows enough for all blocks, and of each row so much that
+// reading all of it costs no more than the lines of single elements.
+bool takes_rows(const Nest<2>& nest, const Operand& x, int axis) {
+  const size_t last = nest.last();
+  const int64_t length = x.layout->dim(axis), columns = nest.dims[last], rows = nest.count / columns;
+  constexpr int64_t kFewestRows = 128, kFewestColumns = 256, kLine = 32;
+  return axis == x.layout->rank() - 1 && x.layout->stride(axis) == 1 && nest.strides[0][last] == 0 &&
+         length * bytes_of(x.dtype) <= std::min<int64_t>(kGatherRowBytes, columns * kLine) &&
+         rows >= kFewestRows && columns >= kFewestColumns;
+}
+
+// move_by_ids, where takes_rows says so.
+void move_by_rows(Gpu& gpu, KernelTable& table, const Operand& x, Nest<2> nest, const Operand& ids, bool list,
+                  int axis, const Target& out) {
+  const size_t last = nest.last();
+  const Kernel& kernel = table.get(gpu, size_index(x.dtype));
+  GatherRowsArgs arguments{};
+  const int64_t columns = nest.dims[last];
+  arguments.length = static_cast<uint32_t>(x.layout->dim(axis));
+  arguments.columns = static_cast<uint32_t>(columns);
+  arguments.ids_stride = nest.strides[1][last];
+  nest.dims[last] = 1;
+  nest.count /= columns;
+  for_each_part(
+      nest,
+      [&](const Nest<2>& part, const std::array<int64_t, 2>& offset, int64_t first) {
+        arguments.x = at(x.data(), offset[0], x.dtype);
+        arguments.y = at(out.data(), first * columns, out.dtype);
+        arguments.ids =
+            ids_args(ids, x.layout->dim(axis), list, offset[1], first * columns, reporter(gpu, kernel));
+        arguments.walk = walk_of(part);
+        gpu.launch(kernel, {{static_cast<uint32_t>(part.count), 1, 1}, kMapThreads, 0}, arguments);
+      },
+      {}, 0, most_elements() / columns);
+}
+
 // out[i] = x[base of i + id of i * axis_stride], both layouts having out's shape.
-void move_by_ids(Gpu& gpu, KernelTable& table, const Operand& x, const Layout& base, const Operand& ids,
-                 const Layout& id_layout, bool list, int axis, const Target& out) {
+void move_by_ids(Gpu& gpu, KernelTable& table, KernelTable& rows, const Operand& x, const Layout& base,
+                 const Operand& ids, const Layout& id_layout, bool list, int axis, const Target& out) {
+  if (const Nest<2> nest({&base, &id_layout}); takes_rows(nest, x, axis))
+    return move_by_rows(gpu, rows, x, nest, ids, list, axis, out);
   const Moves moves =
       widen({Nest<2>({&base, &id_layout}), x.layout->stride(axis), bytes_of(x.dtype)}, x.data(), out.data());
   const Kernel& kernel =
@@ -82,13 +126,14 @@ void check_ids(Gpu& gpu, IdUser user, const Operand& ids, int64_t size) {
 void GpuBackend::index_select(const Operand& x, const Operand& ids, int axis, const Target& out) {
   if (out.layout->shape().elem_count() == 0)
     return check_ids(gpu_, IdUser::IndexSelect, ids, x.layout->dim(axis));
-  move_by_ids(gpu_, select_kernels, x, without_step(*x.layout, out.layout->shape(), axis), ids,
+  move_by_ids(gpu_, select_kernels, select_rows_kernels, x,
+              without_step(*x.layout, out.layout->shape(), axis), ids,
               along_axis(out.layout->shape(), axis, ids.layout->stride(0)), true, axis, out);
 }
 
 void GpuBackend::gather(const Operand& x, const Operand& ids, int axis, const Target& out) {
-  move_by_ids(gpu_, gather_kernels, x, without_step(*x.layout, ids.layout->shape(), axis), ids, *ids.layout,
-              false, axis, out);
+  move_by_ids(gpu_, gather_kernels, gather_rows_kernels, x,
+              without_step(*x.layout, ids.layout->shape(), axis), ids, *ids.layout, false, axis, out);
 }
 
 void GpuBackend::scatter(ScatterMode mode, const Operand& ids, const Operand& source, int axis,

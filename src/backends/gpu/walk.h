@@ -75,13 +75,6 @@ inline bool pack_walk(const Nest<2>& nest, int64_t elements, bool aligned, Walk<
   return true;
 }
 
-/// The axes of a nest that make it a batch of transposes: columns is the axis that is dense in the first
-/// operand, rows the one that is dense in the second; -1 where there are none worth it.
-struct Turn {
-  int rows = -1, columns = -1;
-};
-Turn turn_of(const Nest<2>& nest);
-
 /// Calls part(nest, offsets, first) for pieces of a nest that one launch can take; `offsets` are where each
 /// operand's piece begins and `first` is the linear index there. `most`: of the elements of a piece, if it
 /// has several.
