@@ -35,26 +35,30 @@ constexpr bool kBySingles = __is_same(Row, PowRow) || (Row::kGuard == Guard::Non
 
 /// Y is S, or uint8_t for comparisons.
 template <class Y, class S, class Row>
-BW_DEVICE auto binary_value(const BinaryArgs& args) {
-  return [&args]([[maybe_unused]] int64_t i, S a, S b) __attribute__((always_inline)) {
-    (void)args;
+struct BinaryValue {
+  const BinaryArgs& args;
+  static constexpr bool kNarrows = __is_same(Y, S) && m::Narrow<S>;
+  static constexpr bool kByPairs = kNarrows && kPairsWiden<S>;
+
+  BW_DEVICE_MEMBER Y operator()([[maybe_unused]] int64_t i, S a, S b) const {
     if constexpr (Row::kGuard == Guard::NonZero && m::Integer<S>) {
       if (b == 0) {
         report(args.report, kErrorDivisionByZero, 0, args.first + i, 0);
         return Y(0);
       }
     }
-    if constexpr (__is_same(Y, S) && m::Narrow<S>) {
-      return narrow<S>(Row::apply(widen(a), widen(b)));
+    if constexpr (kNarrows) {
+      return narrow<S>(wide(widen(a), widen(b)));
     } else {
       return static_cast<Y>(Row::apply(widen(a), widen(b)));
     }
-  };
-}
+  }
+  BW_DEVICE_MEMBER static Compute<S> wide(Compute<S> a, Compute<S> b) { return Row::apply(a, b); }
+};
 template <class Y, class S, class Row>
 BW_DEVICE void binary_dense(const BinaryArgs& args) {
   map_dense<__is_same(Row, PowRow) ? Length::Fills : Length::Short>(
-      static_cast<Y*>(args.y), args.count, binary_value<Y, S, Row>(args),
+      static_cast<Y*>(args.y), args.count, BinaryValue<Y, S, Row>{args},
       MemoryOrValue<S>{static_cast<const S*>(args.a), from_bytes<S>(args.a_value)},
       MemoryOrValue<S>{static_cast<const S*>(args.b), from_bytes<S>(args.b_value)});
 }
@@ -62,7 +66,7 @@ template <class Y, class S, class Row>
 BW_DEVICE void binary_strided(const BinaryStridedArgs& args) {
   const BinaryArgs& dense = args.dense;
   Y* y = static_cast<Y*>(dense.y);
-  const auto value = binary_value<Y, S, Row>(dense);
+  const BinaryValue<Y, S, Row> value{dense};
   const MemoryOrValue<S> a{static_cast<const S*>(dense.a), from_bytes<S>(dense.a_value)};
   const MemoryOrValue<S> b{static_cast<const S*>(dense.b), from_bytes<S>(dense.b_value)};
   // Broadcast rows and columns are common in sums and products.
@@ -74,7 +78,7 @@ BW_DEVICE void binary_strided(const BinaryStridedArgs& args) {
 }
 template <class S, class Row>
 BW_DEVICE void binary_turned(const BinaryTurnedArgs& args, TransposeTile<S>& tile) {
-  const auto value = binary_value<S, S, Row>(args.dense);
+  const BinaryValue<S, S, Row> value{args.dense};
   const bool second = args.second != 0;
   const auto turned = static_cast<const S*>(second ? args.dense.b : args.dense.a);
   const auto other = static_cast<const S*>(second ? args.dense.a : args.dense.b);

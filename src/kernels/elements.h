@@ -38,6 +38,20 @@ template <>
 inline constexpr bool kManyStepsToWiden<f8e4m3> = true;
 #endif
 
+/// Elements of which an instruction widens two.
+template <class S>
+inline constexpr bool kPairsWiden = false;
+#if BW_CONVERTS_F8
+template <>
+inline constexpr bool kPairsWiden<f8e4m3> = true;
+/// One of the two f8e4m3 of a half word. Compilers see that both are converted at once.
+BW_DEVICE float widen_pair(uint16_t elements, int which) {
+  uint32_t pair;
+  __asm__("cvt.rn.f16x2.e4m3x2 %0, %1;" : "=r"(pair) : "h"(elements));
+  return static_cast<float>(bit_cast<_Float16>(static_cast<uint16_t>(pair >> (16 * which))));
+}
+#endif
+
 /// An element in the type it is computed in, exactly, by the hardware's own conversion where there is one:
 /// the bits of half.h but for the payloads of NaN.
 template <class S>
@@ -46,9 +60,7 @@ BW_DEVICE Compute<S> widen(S x) {
     return static_cast<float>(bit_cast<_Float16>(x.bits));
   } else if constexpr (__is_same(S, f8e4m3)) {
 #if BW_CONVERTS_F8
-    uint32_t pair;
-    __asm__("cvt.rn.f16x2.e4m3x2 %0, %1;" : "=r"(pair) : "h"(static_cast<uint16_t>(x.bits)));
-    return static_cast<float>(bit_cast<_Float16>(static_cast<uint16_t>(pair)));
+    return widen_pair(x.bits, 0);
 #else
     // With its fields where a float has them it is a number 2^120 times too small, subnormal ones too.
     const auto moved = static_cast<uint32_t>(static_cast<int32_t>(static_cast<uint32_t>(x.bits) << 24) >> 4);
@@ -160,12 +172,30 @@ struct alignas(alignof(Pack<S, n>)) Packed {
   }
   /// The elements, of which compilers know nothing: what was made of them before is made again rather than
   /// kept in registers.
-  BW_DEVICE_MEMBER Pack<S, n> renewed() const {
+  BW_DEVICE_MEMBER auto renewed() const {
     Packed hidden = *this;
     hidden.hide();
-    return hidden.elements();
+    if constexpr (kPairsWiden<S>) {
+      return hidden;
+    } else {
+      return hidden.elements();
+    }
   }
 };
+
+/// Element j in the type it is computed in.
+template <class S, int n>
+BW_DEVICE Compute<S> widen_at(const Pack<S, n>& in, uint32_t j) {
+  return widen(in.v[j]);
+}
+template <class S, int n>
+BW_DEVICE Compute<S> widen_at(const Packed<S, n>& in, uint32_t j) {
+#if BW_CONVERTS_F8
+  if constexpr (kPairsWiden<S>)
+    return widen_pair(static_cast<uint16_t>(in.words[j / 4] >> (j % 4 / 2 * 16)), j % 2);
+#endif
+  return widen(in.elements().v[j]);
+}
 
 /// n numbers rounded once each to elements.
 template <class S, int n>

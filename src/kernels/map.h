@@ -61,6 +61,29 @@ enum class Length { Short, Long, Fills };
 template <class S>
 constexpr bool kLongToConvert = kManyStepsToWiden<S>;
 
+/// Whether a function of elements is made of F::wide, of widened elements, two of which an instruction
+/// widens.
+template <class F>
+constexpr bool kByPairs = requires { requires F::kByPairs; };
+
+/// f(i + j, in.v[j]...) for each j.
+template <class Y, int n, class F, class... S>
+BW_DEVICE Pack<Y, n> map_pack(F f, uint32_t i, const Pack<S, n>&... in) {
+  if constexpr (kByPairs<F>) {
+    Compute<Y> wide[n];
+    [&](const auto&... words) __attribute__((always_inline)) {
+#pragma unroll
+      for (uint32_t j = 0; j < n; ++j) wide[j] = f.wide(widen_at(words, j)...);
+    }(bit_cast<Packed<S, n>>(in)...);
+    return narrowed<Y>(wide).elements();
+  } else {
+    Pack<Y, n> out;
+#pragma unroll
+    for (int j = 0; j < n; ++j) out.v[j] = f(i + static_cast<uint32_t>(j), in.v[j]...);
+    return out;
+  }
+}
+
 /// y[i] = f(i, x[i]...) for i < count.
 template <Length length = Length::Short, class Y, class F, class... X>
 BW_DEVICE void map_dense(Y* y, uint32_t count, F f, X... x) {
@@ -74,12 +97,7 @@ BW_DEVICE void map_dense(Y* y, uint32_t count, F f, X... x) {
   if ((aligned16(y) && ... && x.is_aligned())) {
     const auto one = [&]() __attribute__((always_inline)) {
       if (i + n <= count) {
-        Pack<Y, n> out;
-        [&](auto... in) __attribute__((always_inline)) {
-#pragma unroll
-          for (int j = 0; j < n; ++j) out.v[j] = f(i + static_cast<uint32_t>(j), in.v[j]...);
-        }(x.template pack<n>(i)...);
-        *reinterpret_cast<Pack<Y, n>*>(y + i) = out;
+        *reinterpret_cast<Pack<Y, n>*>(y + i) = map_pack<Y, n>(f, i, x.template pack<n>(i)...);
       } else {
         for (uint32_t j = i; j < count; ++j) y[j] = f(j, x.at(j)...);
       }
@@ -105,25 +123,35 @@ BW_DEVICE void map_dense(Y* y, uint32_t count, F f, X... x) {
 /// elements.
 template <int n, class Y, class F, class A, class B>
 BW_DEVICE void map_packs(Y* y, uint32_t packs, const Walk<2>& walk, F f, A a, B b) {
-  uint32_t i = block() * (kMapThreads * kPackedPacks) + thread();
+  const auto from = [](auto x, int64_t at, bool dense) __attribute__((always_inline)) {
+    if (dense && x.x != nullptr) return x.template pack_at<n>(at);
+    const auto value = x.at(at);
+    Pack<typename decltype(x)::Element, n> out;
+    for (int j = 0; j < n; ++j) out.v[j] = value;
+    return out;
+  };
+  // Loads before what takes long; it would not fit the registers of elements without instructions for pairs.
+  constexpr int kAtOnce = kByPairs<F> ? kPackedPacks : 1;
+  uint32_t first = block() * (kMapThreads * kPackedPacks) + thread();
 #pragma unroll
-  for (int u = 0; u < kPackedPacks; ++u, i += kMapThreads) {
-    if (i >= packs) return;
-    int64_t offset[2];
-    offsets_at(walk, i, offset);
-    const auto from = [](auto x, int64_t at, bool dense) __attribute__((always_inline)) {
-      if (dense && x.x != nullptr) return x.template pack_at<n>(at);
-      const auto value = x.at(at);
-      Pack<typename decltype(x)::Element, n> out;
-      for (int j = 0; j < n; ++j) out.v[j] = value;
-      return out;
+  for (int done = 0; done < kPackedPacks; done += kAtOnce, first += kMapThreads * kAtOnce) {
+    if (first >= packs) return;
+    Pack<typename A::Element, n> x[kAtOnce];
+    Pack<typename B::Element, n> z[kAtOnce];
+    const auto place = [&](int u) __attribute__((always_inline)) {
+      return first + static_cast<uint32_t>(u) * kMapThreads;
     };
-    const auto x = from(a, offset[0], (walk.packed & 1u) != 0);
-    const auto z = from(b, offset[1], (walk.packed & 2u) != 0);
-    Pack<Y, n> out;
 #pragma unroll
-    for (int j = 0; j < n; ++j) out.v[j] = f(i * n + static_cast<uint32_t>(j), x.v[j], z.v[j]);
-    reinterpret_cast<Pack<Y, n>*>(y)[i] = out;
+    for (int u = 0; u < kAtOnce; ++u) {
+      int64_t offset[2];
+      offsets_at(walk, place(u) < packs ? place(u) : first, offset);
+      x[u] = from(a, offset[0], (walk.packed & 1u) != 0);
+      z[u] = from(b, offset[1], (walk.packed & 2u) != 0);
+    }
+#pragma unroll
+    for (int u = 0; u < kAtOnce; ++u)
+      if (u == 0 || place(u) < packs)
+        reinterpret_cast<Pack<Y, n>*>(y)[place(u)] = map_pack<Y, n>(f, place(u) * n, x[u], z[u]);
   }
 }
 

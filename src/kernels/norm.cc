@@ -27,7 +27,7 @@ BW_DEVICE void norm_store(const Rows& rows, const RowsArgs& args, A squares, typ
       },
       [&](A x, uint32_t i) __attribute__((always_inline)) {
         const uint32_t j = i % Rows::kOwn;
-        return finish(centered(x) * scale * widen(w.elements().v[j]), j);
+        return finish(centered(x) * scale * widen_at(w, j), j);
       });
 }
 
@@ -57,7 +57,7 @@ BW_DEVICE void norm_rows(const RowsArgs& args, typename Rows::A (&partials)[2][R
     return distance * distance;
   });
   norm_store<S>(rows, args, squares, b, centered, [&](A y, uint32_t j) __attribute__((always_inline)) {
-    return args.bias != nullptr ? y + widen(b.elements().v[j]) : y;
+    return args.bias != nullptr ? y + widen_at(b, j) : y;
   });
 }
 

@@ -182,7 +182,7 @@ struct RegisterRow {
         const auto in = v[p].renewed();
 #pragma unroll
         for (uint32_t j = 0; j < kOwn; ++j)
-          lanes[j] = p == 0 ? widen(in.v[j]) : Largest::combine(lanes[j], after(widen(in.v[j]), lanes[j]));
+          lanes[j] = p == 0 ? widen_at(in, j) : Largest::combine(lanes[j], after(widen_at(in, j), lanes[j]));
       });
     }
     return join_lanes<Largest>(lanes, partials);
@@ -201,7 +201,7 @@ struct RegisterRow {
       A values[kOwn];
 #pragma unroll
       for (uint32_t j = 0; j < kOwn; ++j) {
-        const A x = after(widen(in.v[j]), lanes[j]);
+        const A x = after(widen_at(in, j), lanes[j]);
         values[j] = f(x);
         keep(x, values[j], p * kOwn + j);
       }
@@ -244,7 +244,7 @@ struct RegisterRow {
       begin_pack(p);
       const auto in = v[p].renewed();
 #pragma unroll
-      for (uint32_t j = 0; j < kOwn; ++j) last[j] = f(after(widen(in.v[j]), last[j]), p * kOwn + j);
+      for (uint32_t j = 0; j < kOwn; ++j) last[j] = f(after(widen_at(in, j), last[j]), p * kOwn + j);
       Own out = narrowed<S>(last);
       if constexpr (!kLoose) {
         if (has(p, 0)) store_whole(y + p * kStep, out.elements());

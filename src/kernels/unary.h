@@ -46,30 +46,33 @@ template <class S, class Row>
 inline constexpr bool kHasHalf = m::Narrow<S> && !__is_same(decltype(Row::half(0.0f, 0.0f)), Same);
 
 template <class S, class Row>
-BW_DEVICE S unary_value(S element, double param) {
+struct UnaryValue {
   using T = Compute<S>;
-  const T x = widen(element);
-  const T p = static_cast<T>(param);
-  if constexpr (kHasHalf<S, Row>) {
-    // Compilers would compare halves, and take their magnitudes by conversions.
-    auto hidden = m::bits(x);
-    BW_HIDE_WORD(hidden);
-    return narrow<S>(Row::half(m::from_bits<T>(hidden), p));
-  } else if constexpr (Row::kHasAngle) {
-    // The same bits; threads without large angles skip their costly reduction.
-    return narrow<S>(m::is_small_angle(x) ? Row::apply_small(x, p) : Row::apply(x, p));
-  } else {
-    return narrow<S>(Row::apply(x, p));
+  double param;
+  static constexpr bool kByPairs = kPairsWiden<S>;
+
+  BW_DEVICE_MEMBER S operator()(uint32_t, S x) const { return narrow<S>(wide(widen(x))); }
+  BW_DEVICE_MEMBER T wide(T x) const {
+    const T p = static_cast<T>(param);
+    if constexpr (kHasHalf<S, Row>) {
+      // Compilers would compare halves, and take their magnitudes by conversions.
+      auto hidden = m::bits(x);
+      BW_HIDE_WORD(hidden);
+      return Row::half(m::from_bits<T>(hidden), p);
+    } else if constexpr (Row::kHasAngle) {
+      // The same bits; threads without large angles skip their costly reduction.
+      return m::is_small_angle(x) ? Row::apply_small(x, p) : Row::apply(x, p);
+    } else {
+      return Row::apply(x, p);
+    }
   }
-}
+};
 
 template <class S, class Row>
 BW_DEVICE void unary_dense(const UnaryArgs& args) {
-  const double param = args.param;
-  map_dense<kHasHalf<S, Row> ? Length::Long : Length::Short>(
-      static_cast<S*>(args.y), args.count,
-      [param](uint32_t, S x) __attribute__((always_inline)) { return unary_value<S, Row>(x, param); },
-      Memory<S>{static_cast<const S*>(args.x)});
+  map_dense<kHasHalf<S, Row> ? Length::Long : Length::Short>(static_cast<S*>(args.y), args.count,
+                                                             UnaryValue<S, Row>{args.param},
+                                                             Memory<S>{static_cast<const S*>(args.x)});
 }
 }  // namespace beeswax::gpu
 
