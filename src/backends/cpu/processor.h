@@ -12,6 +12,8 @@ namespace beeswax::cpu {
 /// next page requested, two cores of an Ice Lake server negate bf16 at 0.92 of the speed of copying, where
 /// they reached 0.76.
 extern const int64_t kBytesAhead;
+/// Whether the processor foresees enough of what one stream reads.
+inline bool foresees_streams() { return kBytesAhead == 0; }
 
 /// The most bytes of B that a product packs at a time, which stay in the second cache while A goes by; 0 for
 /// all of a task's columns, which come from the cache behind it. That takes 9 bytes a cycle where two vectors

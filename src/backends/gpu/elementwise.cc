@@ -204,14 +204,16 @@ void GpuBackend::binary(BinaryOp op, const Argument& a, const Argument& b, const
   const DType dtype = out.dtype;
   const size_t entry = (static_cast<size_t>(op) * kDTypes + index_of(dtype)) * 3;
   const auto layout = [&](const Argument& x) { return x.is_scalar() ? out.layout : x.operand.layout; };
-  const Nest<3> by_a({layout(a), layout(b), out.layout}), by_b({layout(b), layout(a), out.layout});
-  const Turn turn_a = a.is_scalar() ? Turn{} : turn_of(by_a, 2, 0);
-  const Turn turn_b = b.is_scalar() ? Turn{} : turn_of(by_b, 2, 0);
-  if (turn_a.rows >= 0 && turn_b.rows >= 0)  // one tile at a time is turned
-    return binary(op, {DenseCopy(*this, a.operand).operand(), 0}, b, out);
-  if (turn_a.rows >= 0) return launch_turned(gpu_, entry, by_a, turn_a, a, b, false, out);
-  if (turn_b.rows >= 0) return launch_turned(gpu_, entry, by_b, turn_b, a, b, true, out);
   const Nest<2> nest({layout(a), layout(b)});
+  if (!(nest.dense(0) && nest.dense(1))) {
+    const Nest<3> by_a({layout(a), layout(b), out.layout}), by_b({layout(b), layout(a), out.layout});
+    const Turn turn_a = a.is_scalar() ? Turn{} : turn_of(by_a, 2, 0);
+    const Turn turn_b = b.is_scalar() ? Turn{} : turn_of(by_b, 2, 0);
+    if (turn_a.rows >= 0 && turn_b.rows >= 0)  // one tile at a time is turned
+      return binary(op, {DenseCopy(*this, a.operand).operand(), 0}, b, out);
+    if (turn_a.rows >= 0) return launch_turned(gpu_, entry, by_a, turn_a, a, b, false, out);
+    if (turn_b.rows >= 0) return launch_turned(gpu_, entry, by_b, turn_b, a, b, true, out);
+  }
   const int bytes = bytes_of(dtype), pack = packed_elements(bytes);
   BinaryStridedArgs arguments{numbers_of(a, b, dtype), {}};
   for_each_part(nest, [&](const Nest<2>& part, const std::array<int64_t, 2>& offset, int64_t first) {

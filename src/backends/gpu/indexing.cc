@@ -55,6 +55,7 @@ Moves widen(Moves moves, const std::byte* x, const std::byte* y) {
 // Whether ids choose from rows that blocks can keep: rows enough for all blocks, and of each row so much that
 // reading all of it costs no more than the lines of single elements.
 bool takes_rows(const Nest<2>& nest, const Operand& x, int axis) {
+  if (nest.count == 0) return false;
   const size_t last = nest.last();
   const int64_t length = x.layout->dim(axis), columns = nest.dims[last], rows = nest.count / columns;
   constexpr int64_t kFewestRows = 128, kFewestColumns = 256, kLine = 32;

@@ -269,7 +269,8 @@ void columns(const ArgColumnsArgs& args) {
   if constexpr (Kind::kWidth > 1) {
     // Two registers for each of a row's, and some for the work.
     constexpr int kMost = kRegister == 64 ? 8 : 4;
-    if (kBytesAhead == 0 && args.dense && with_registers<kMost, Kind::kWidth>(args.columns, [&](auto packs) {
+    if (foresees_streams() && args.dense &&
+        with_registers<kMost, Kind::kWidth>(args.columns, [&](auto packs) {
           take_short_rows<Kind, decltype(packs)::value>(x + args.offsets[0], args.rows, best, at);
         }))
       return finish(args, at);
@@ -287,7 +288,7 @@ void columns(const ArgColumnsArgs& args) {
   constexpr int kMany = 8, kFew = 2;
   const bool few = sizeof(Key) >= 4 && args.columns * static_cast<int64_t>(2 * sizeof(Key)) <= kResultsKept;
   const int64_t done = args.rows / (few ? kFew : kMany) * (few ? kFew : kMany);
-  if (few && kBytesAhead == 0) {
+  if (few && foresees_streams()) {
     take_rows<Kind, kFew, false>(args, 0, done / kFew, best, at);
   } else if (few) {
     take_rows<Kind, kFew>(args, 0, done / kFew, best, at);

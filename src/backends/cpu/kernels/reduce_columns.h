@@ -292,7 +292,7 @@ class ColumnChunk {
   // one: neighbours, requested as they lie in memory.
   void any_order() const {
     constexpr int kMost = kRegister == 64 ? 16 : 8;  // half of the registers
-    if (kBytesAhead == 0 && args_.dense && args_.widen == nullptr && args_.map == nullptr &&
+    if (foresees_streams() && args_.dense && args_.widen == nullptr && args_.map == nullptr &&
         with_registers<kMost, Kind::kWidth>(args_.columns, [&](auto packs) {
           const auto* x = reinterpret_cast<const Element*>(row_at(0));
           take_short_rows<Kind, decltype(packs)::value>(x, args_.rows, groups_);
