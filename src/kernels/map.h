@@ -123,35 +123,22 @@ BW_DEVICE void map_dense(Y* y, uint32_t count, F f, X... x) {
 /// elements.
 template <int n, class Y, class F, class A, class B>
 BW_DEVICE void map_packs(Y* y, uint32_t packs, const Walk<2>& walk, F f, A a, B b) {
-  const auto from = [](auto x, int64_t at, bool dense) __attribute__((always_inline)) {
-    if (dense && x.x != nullptr) return x.template pack_at<n>(at);
-    const auto value = x.at(at);
-    Pack<typename decltype(x)::Element, n> out;
-    for (int j = 0; j < n; ++j) out.v[j] = value;
-    return out;
-  };
-  // Loads before what takes long; it would not fit the registers of elements without instructions for pairs.
-  constexpr int kAtOnce = kByPairs<F> ? kPackedPacks : 1;
-  uint32_t first = block() * (kMapThreads * kPackedPacks) + thread();
+  uint32_t i = block() * (kMapThreads * kPackedPacks) + thread();
 #pragma unroll
-  for (int done = 0; done < kPackedPacks; done += kAtOnce, first += kMapThreads * kAtOnce) {
-    if (first >= packs) return;
-    Pack<typename A::Element, n> x[kAtOnce];
-    Pack<typename B::Element, n> z[kAtOnce];
-    const auto place = [&](int u) __attribute__((always_inline)) {
-      return first + static_cast<uint32_t>(u) * kMapThreads;
+  for (int u = 0; u < kPackedPacks; ++u, i += kMapThreads) {
+    if (i >= packs) return;
+    int64_t offset[2];
+    offsets_at(walk, i, offset);
+    const auto from = [](auto x, int64_t at, bool dense) __attribute__((always_inline)) {
+      if (dense && x.x != nullptr) return x.template pack_at<n>(at);
+      const auto value = x.at(at);
+      Pack<typename decltype(x)::Element, n> out;
+      for (int j = 0; j < n; ++j) out.v[j] = value;
+      return out;
     };
-#pragma unroll
-    for (int u = 0; u < kAtOnce; ++u) {
-      int64_t offset[2];
-      offsets_at(walk, place(u) < packs ? place(u) : first, offset);
-      x[u] = from(a, offset[0], (walk.packed & 1u) != 0);
-      z[u] = from(b, offset[1], (walk.packed & 2u) != 0);
-    }
-#pragma unroll
-    for (int u = 0; u < kAtOnce; ++u)
-      if (u == 0 || place(u) < packs)
-        reinterpret_cast<Pack<Y, n>*>(y)[place(u)] = map_pack<Y, n>(f, place(u) * n, x[u], z[u]);
+    const auto x = from(a, offset[0], (walk.packed & 1u) != 0);
+    const auto z = from(b, offset[1], (walk.packed & 2u) != 0);
+    reinterpret_cast<Pack<Y, n>*>(y)[i] = map_pack<Y, n>(f, i * n, x, z);
   }
 }
 
