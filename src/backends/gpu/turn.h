@@ -4,6 +4,7 @@
 #pragma once
 
 #include "backends/gpu/walk.h"
+#include "core/divide.h"
 #include "kernels/transpose_args.h"
 
 namespace beeswax::gpu {
