@@ -26,7 +26,7 @@ set(BW_ONLY_gemm_mma_bytes ${BW_ONLY_gemm_mma})
 set(BW_ONLY_gemm_mma_f64 "^(gfx90a|gfx94[012]|gfx950|ptx_.*|sm_.*)$")
 set(BW_ONLY_gemm_mma_tf32 "^(gfx94[012]|ptx_.*|sm_.*)$")
 # Modules whose code for sm_90 and newer is compiled from PTX of its own: instructions there convert f8e4m3.
-set(BW_PTX_90 "^(affine|arg_reduce|binary_float|cast_float|norm|reduce_f8e4m3|softmax|unary_f8e4m3)$")
+set(BW_PTX_90 "^(affine|binary_float|cast_float|norm|reduce_f8e4m3|softmax|unary_f8e4m3)$")
 find_program(BW_PTXAS ptxas HINTS /usr/local/cuda/bin)
 find_program(BW_DEVICE_CLANG NAMES clang++-22 clang++-21 clang++-20 clang++-19)
 find_program(BW_ZSTD zstd)

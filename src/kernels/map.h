@@ -57,9 +57,6 @@ struct MemoryOrValue {
 /// How long the function of a dense kernel is. Of the long ones, one pack at a time is work enough; Fills:
 /// more would not fit the registers.
 enum class Length { Short, Long, Fills };
-/// Elements whose conversions make any function long.
-template <class S>
-constexpr bool kLongToConvert = kManyStepsToWiden<S>;
 
 /// Whether a function of elements is made of F::wide, of widened elements, two of which an instruction
 /// widens.
@@ -103,8 +100,9 @@ BW_DEVICE void map_dense(Y* y, uint32_t count, F f, X... x) {
       }
       i += kStep;
     };
-    if constexpr (length != Length::Short || kLongToConvert<Y> ||
-                  (kLongToConvert<typename X::Element> || ...)) {
+    // Many steps to widen or to narrow make any function long.
+    if constexpr (length != Length::Short || kManyStepsToWiden<Y> ||
+                  (kManyStepsToWiden<typename X::Element> || ...)) {
 #pragma unroll 1
       for (int u = 0; u < kUnroll; ++u) one();
     } else {
