@@ -100,29 +100,35 @@ BW_DEVICE Key largest_of_threads(Key key, uint32_t width, Key* shared) {
   return key;
 }
 
-#if BW_NVIDIA
-/// The larger of each of two halves, NaN where one of them is; of two zeros either.
-template <bool bf16>
-BW_DEVICE uint32_t larger_halves(uint32_t a, uint32_t b) {
-  uint32_t out;
-  if constexpr (bf16) {
-    __asm__("max.NaN.bf16x2 %0, %1, %2;" : "=r"(out) : "r"(a), "r"(b));
-  } else {
-    __asm__("max.NaN.f16x2 %0, %1, %2;" : "=r"(out) : "r"(a), "r"(b));
-  }
-  return out;
+/// S, or the other one, as args.infinity tells: f(S()) for the floats of two bytes that elements are.
+template <class F>
+BW_DEVICE auto with_halves(const ArgReduceArgs& args, F f) {
+  constexpr uint64_t kInfinityF16 = 0x7c00;
+  return args.infinity == kInfinityF16 ? f(f16()) : f(bf16());
 }
-template <bool bf16, uint32_t words>
-BW_DEVICE uint32_t largest_halves(const uint32_t (&in)[words], uint32_t flip) {
+template <class S, uint32_t words>
+BW_DEVICE uint32_t largest_pair(const uint32_t (&in)[words], uint32_t flip) {
   uint32_t top = in[0] ^ flip;
 #pragma unroll
-  for (uint32_t i = 1; i < words; ++i) top = larger_halves<bf16>(top, in[i] ^ flip);
+  for (uint32_t i = 1; i < words; ++i) top = larger_pairs_or_nan<S>(top, in[i] ^ flip);
   return top;
 }
-inline constexpr bool kComparesHalves = true;
+/// The same numbers, but +0 where one is -0.
+template <class S>
+BW_DEVICE uint32_t plus_zero(uint32_t pair) {
+#if BW_NVIDIA
+  uint32_t out;
+  if constexpr (__is_same(S, bf16)) {
+    __asm__("fma.rn.bf16x2 %0, %1, %2, %3;" : "=r"(out) : "r"(pair), "r"(0x3f803f80u), "r"(0u));
+  } else {
+    __asm__("fma.rn.f16x2 %0, %1, %2, %3;" : "=r"(out) : "r"(pair), "r"(0x3c003c00u), "r"(0u));
+  }
+  return out;
 #else
-inline constexpr bool kComparesHalves = false;
+  return pair;
 #endif
+}
+inline constexpr bool kComparesHalves = kPairsOrder<f16> && kPairsOrder<bf16>;
 
 /// The largest key of some packs.
 template <class Key, class U, int n, uint32_t packs>
@@ -137,21 +143,20 @@ BW_DEVICE Key largest_key(const Pack<U, n> (&in)[packs], const ArgReduceArgs& ar
       return key_of(static_cast<U>(__builtin_bit_cast(U, top) ^ args.flip), args);
     }
   }
-#if BW_NVIDIA
-  if constexpr (sizeof(U) == 2) {
+  if constexpr (sizeof(U) == 2 && kComparesHalves) {
     if (args.is_float != 0) {
       uint32_t words[packs * n / 2];
       __builtin_memcpy(words, in, sizeof(words));
-      const auto flip = static_cast<uint32_t>(args.flip);
-      constexpr uint64_t kInfinityF16 = 0x7c00;
-      const uint32_t top = args.infinity == kInfinityF16 ? largest_halves<false>(words, flip * 0x10001u)
-                                                         : largest_halves<true>(words, flip * 0x10001u);
-      const Key low = key_of(static_cast<U>(top ^ flip), args),
-                high = key_of(static_cast<U>((top >> 16) ^ flip), args);
+      const uint32_t flip = static_cast<uint32_t>(args.flip) * 0x10001u;
+      const uint32_t top = with_halves(args,
+                                       [&](auto s) __attribute__((always_inline)) {
+                                         return largest_pair<decltype(s)>(words, flip);
+                                       }) ^
+                           flip;
+      const Key low = key_of(static_cast<U>(top), args), high = key_of(static_cast<U>(top >> 16), args);
       return high > low ? high : low;
     }
   }
-#endif
   Key top = key_of(in[0].v[0], args);
 #pragma unroll
   for (uint32_t i = 1; i < packs * n; ++i) {
@@ -243,19 +248,73 @@ BW_DEVICE void search_rows(const ArgReduceArgs& args, Best<Key>* shared, Key* sh
   if (args.keys != nullptr) static_cast<Key*>(args.keys)[unit] = best.key;
 }
 
-template <class U, class Key = typename KeyOf<U>::Type>
-BW_DEVICE void search_columns(const ArgReduceArgs& args, Best<Key> (&shared)[kArgParts][kColumnThreads]) {
+/// Two neighbouring columns of floats of two bytes: the best of their elements at i and those kArgParts apart
+/// from there, in whole groups of kAtOnce, the first of which is at x. i becomes where the groups end.
+template <uint32_t kAtOnce, class Key>
+BW_DEVICE void search_pairs(const uint16_t* x, int64_t step, uint32_t begin, uint32_t& i, uint32_t count,
+                            const ArgReduceArgs& args, Best<Key> (&best)[2]) {
+  constexpr uint32_t kGroup = kAtOnce * kArgParts;
+  if (i + (kGroup - kArgParts) >= count) return;
+  const uint16_t* const start = x;
+  const uint32_t flip = static_cast<uint32_t>(args.flip) * 0x10001u, first = i;
+  // Which groups hold the largest ones is known at once, where they are in there is sought at the end.
+  uint32_t from[2] = {i, i};
+  const uint32_t top =
+      with_halves(args,
+                  [&](auto s) __attribute__((always_inline)) {
+                    using S = decltype(s);
+                    uint32_t largest = 0;
+#pragma unroll 1
+                    for (; i + (kGroup - kArgParts) < count; i += kGroup, x += kAtOnce * step) {
+                      uint32_t in[kAtOnce];
+#pragma unroll
+                      for (uint32_t k = 0; k < kAtOnce; ++k)
+                        in[k] = *reinterpret_cast<const uint32_t*>(x + k * step);
+                      uint32_t next = plus_zero<S>(largest_pair<S>(in, flip));
+                      next = i == first ? next : larger_pairs_or_nan<S>(largest, next);
+                      const uint32_t changed = next ^ largest;
+                      from[0] = (changed & 0xffffu) != 0 ? i : from[0];
+                      from[1] = (changed >> 16) != 0 ? i : from[1];
+                      largest = next;
+                    }
+                    return largest;
+                  }) ^
+      flip;
+#pragma unroll
+  for (uint32_t c = 0; c < 2; ++c) {
+    const Key key = key_of(static_cast<uint16_t>(top >> (16 * c)), args);
+    const uint16_t* at = start + static_cast<int64_t>((from[c] - first) / kArgParts) * step + c;
+    uint16_t in[kAtOnce];
+#pragma unroll
+    for (uint32_t k = 0; k < kAtOnce; ++k) in[k] = at[k * step];
+    uint32_t place = 0;
+#pragma unroll
+    for (uint32_t k = kAtOnce; k-- > 0;) place = key_of(in[k], args) == key ? k : place;
+    best[c] = {key, begin + from[c] + place * kArgParts};
+  }
+}
+
+/// A thread has `own` neighbouring columns.
+template <class U, uint32_t own, class Key = typename KeyOf<U>::Type>
+BW_DEVICE void search_columns(const ArgReduceArgs& args, Best<Key> (*shared)[kColumnThreads]) {
   uint32_t unit = block();
   const uint32_t tile = unit % args.tiles;
   unit /= args.tiles;
   const uint32_t across = thread() % kColumnThreads;
   const uint32_t part = thread() / kColumnThreads;
-  const uint32_t column = tile * kColumnThreads + across;
+  const uint32_t column = (tile * kColumnThreads + across) * own;
   const uint32_t row = divide(unit, args.pieces);
   const uint32_t piece = unit - row * args.pieces.divisor;
   const uint32_t begin = piece * args.piece;
   const uint32_t count = args.n - begin < args.piece ? args.n - begin : args.piece;
-  Best<Key> best = {0, begin + part};
+  using In = Pack<U, static_cast<int>(own)>;
+  Best<Key> best[own];
+#pragma unroll
+  for (Best<Key>& b : best) b = {0, begin + part};
+  const auto meet = [&](const In& in, uint32_t place) __attribute__((always_inline)) {
+#pragma unroll
+    for (uint32_t c = 0; c < own; ++c) best[c].meet_next(key_of(in.v[c], args), place);
+  };
   if (column < args.columns) {
     const U* x = static_cast<const U*>(args.x) + row_offset(args.outer, row) + column;
     uint32_t i = part;
@@ -264,27 +323,35 @@ BW_DEVICE void search_columns(const ArgReduceArgs& args, Best<Key> (&shared)[kAr
       constexpr uint32_t kAtOnce = sizeof(U) < 4 ? 16 : 4;
       const int64_t step = args.reduced.strides[0] * kArgParts;
       const U* at = x + offset_in_row(args.reduced, begin, i);
+      if constexpr (own == 2 && sizeof(U) == 2 && kComparesHalves)
+        if (args.is_float != 0) search_pairs<kAtOnce>(at, step, begin, i, count, args, best);
 #pragma unroll 1
       for (; i + (kAtOnce - 1) * kArgParts < count; i += kAtOnce * kArgParts, at += kAtOnce * step) {
-        U in[kAtOnce];
+        In in[kAtOnce];
 #pragma unroll
-        for (uint32_t k = 0; k < kAtOnce; ++k) in[k] = at[k * step];
+        for (uint32_t k = 0; k < kAtOnce; ++k) in[k] = *reinterpret_cast<const In*>(at + k * step);
 #pragma unroll
-        for (uint32_t k = 0; k < kAtOnce; ++k) best.meet_next(key_of(in[k], args), begin + i + k * kArgParts);
+        for (uint32_t k = 0; k < kAtOnce; ++k) meet(in[k], begin + i + k * kArgParts);
       }
     }
 #pragma unroll 1
     for (; i < count; i += kArgParts)
-      best.meet_next(key_of(x[offset_in_row(args.reduced, begin, i)], args), begin + i);
+      meet(*reinterpret_cast<const In*>(x + offset_in_row(args.reduced, begin, i)), begin + i);
   }
-  shared[part][across] = best;
+#pragma unroll
+  for (uint32_t c = 0; c < own; ++c) shared[part * own + c][across] = best[c];
   barrier();
-  if (part != 0 || column >= args.columns) return;
+  if (part >= own || column >= args.columns) return;
+  // As many parts as there are columns have one of them each.
+  Best<Key> all = shared[part][across];
 #pragma unroll 1
-  for (uint32_t p = 1; p < kArgParts; ++p) best.meet(shared[p][across].key, shared[p][across].place);
-  const int64_t to = (static_cast<int64_t>(row) * args.columns + column) * args.pieces.divisor + piece;
-  args.places[to] = best.place;
-  if (args.keys != nullptr) static_cast<Key*>(args.keys)[to] = best.key;
+  for (uint32_t p = 1; p < kArgParts; ++p) {
+    const Best<Key> other = shared[p * own + part][across];
+    all.meet(other.key, other.place);
+  }
+  const int64_t to = (static_cast<int64_t>(row) * args.columns + column + part) * args.pieces.divisor + piece;
+  args.places[to] = all.place;
+  if (args.keys != nullptr) static_cast<Key*>(args.keys)[to] = all.key;
 }
 
 template <class Key>
@@ -304,16 +371,21 @@ BW_DEVICE void join_pieces(const ArgJoinArgs& args, Best<Key>* shared) {
   if (row < args.rows && (thread() & (width - 1)) == 0) args.y[row] = best.place;
 }
 
-#define BW_ARG_REDUCE_KERNEL(U, bytes)                                            \
-  BW_KERNEL_SIDE_BY_SIDE(kArgThreads, bytes < 4 ? 3 : blocks_side_by_side(bytes)) \
-  arg_reduce_##bytes(ArgReduceArgs args) {                                        \
-    BW_SHARED static Best<KeyOf<U>::Type> shared[kArgWaves];                      \
-    BW_SHARED static KeyOf<U>::Type keys[kArgWaves];                              \
-    search_rows<U>(args, shared, keys);                                           \
-  }                                                                               \
-  BW_KERNEL(kArgThreads) arg_reduce_##bytes##_columns(ArgReduceArgs args) {       \
-    BW_SHARED static Best<KeyOf<U>::Type> shared[kArgParts][kColumnThreads];      \
-    search_columns<U>(args, shared);                                              \
+#define BW_ARG_REDUCE_KERNEL(U, bytes)                                             \
+  BW_KERNEL_SIDE_BY_SIDE(kArgThreads, bytes < 4 ? 4 : blocks_side_by_side(bytes))  \
+  arg_reduce_##bytes(ArgReduceArgs args) {                                         \
+    BW_SHARED static Best<KeyOf<U>::Type> shared[kArgWaves];                       \
+    BW_SHARED static KeyOf<U>::Type keys[kArgWaves];                               \
+    search_rows<U>(args, shared, keys);                                            \
+  }                                                                                \
+  BW_KERNEL(kArgThreads) arg_reduce_##bytes##_columns(ArgReduceArgs args) {        \
+    constexpr uint32_t own = own_arg_columns(bytes);                               \
+    BW_SHARED static Best<KeyOf<U>::Type> shared[kArgParts * own][kColumnThreads]; \
+    if (own > 1 && args.packs != 0) {                                              \
+      search_columns<U, own>(args, shared);                                        \
+    } else {                                                                       \
+      search_columns<U, 1>(args, shared);                                          \
+    }                                                                              \
   }
 BW_ARG_REDUCE_KERNEL(uint8_t, 1)
 BW_ARG_REDUCE_KERNEL(uint16_t, 2)

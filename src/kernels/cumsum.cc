@@ -24,28 +24,40 @@ BW_DEVICE void scan_rows(const ScanRowsArgs& args, A* shared) {
   const int64_t count = left < longest ? left : longest;
   const S* x = static_cast<const S*>(args.x) + (static_cast<int64_t>(row) * args.n + begin);
   S* y = static_cast<S*>(args.y) + (static_cast<int64_t>(row) * args.n + begin);
-  using Own = Pack<S, kScanOwn>;
+  using Own = Packed<S, static_cast<int>(kScanOwn)>;
+  const auto is_whole = [&](int64_t at) __attribute__((always_inline)) {
+    return args.packs != 0 && at + kScanOwn <= count;
+  };
+  const auto load = [&](int64_t at)
+                        __attribute__((always_inline)) { return *reinterpret_cast<const Own*>(x + at); };
   A carry = A(0);
   if (piece > 0 && unit < args.units)
     carry = static_cast<const A*>(
         args.carries)[static_cast<int64_t>(row) * args.chunks + piece * (kScanPiece / kChunk) - 1];
+  Own next = {};
+  if (is_whole(t * kScanOwn)) next = load(t * kScanOwn);
 #pragma unroll 1
   for (int64_t tile = 0; tile < longest;
        tile += width * kScanOwn) {  // every thread of a block goes round as often
-    const int64_t at = tile + t * kScanOwn;
-    const bool whole = args.packs != 0 && at + kScanOwn <= count;
-    Own own = {};
+    const int64_t at = tile + t * kScanOwn, after = at + width * kScanOwn;
+    const bool whole = is_whole(at);
+    A sums[kScanOwn] = {};
     if (whole) {
-      own = *reinterpret_cast<const Own*>(x + at);
+      const auto own = next.renewed();
+#pragma unroll
+      for (uint32_t k = 0; k < kScanOwn; ++k) sums[k] = widen_at(own, k);
     } else {
+      S some[kScanOwn] = {};
 #pragma unroll
       for (uint32_t k = 0; k < kScanOwn; ++k)
-        if (at + k < count) own.v[k] = x[at + k];
-    }
-    A sums[kScanOwn];
-    sums[0] = widen(own.v[0]);
+        if (at + k < count) some[k] = x[at + k];
 #pragma unroll
-    for (uint32_t k = 1; k < kScanOwn; ++k) sums[k] = static_cast<A>(sums[k - 1] + widen(own.v[k]));
+      for (uint32_t k = 0; k < kScanOwn; ++k) sums[k] = widen(some[k]);
+    }
+    // The next tile's elements are under way while this one's are added.
+    if (is_whole(after)) next = load(after);
+#pragma unroll
+    for (uint32_t k = 1; k < kScanOwn; ++k) sums[k] = static_cast<A>(sums[k - 1] + sums[k]);
     // What threads before this one have, within the wave and then among waves.
     A upto = sums[kScanOwn - 1];
 #pragma unroll
@@ -72,13 +84,14 @@ BW_DEVICE void scan_rows(const ScanRowsArgs& args, A* shared) {
     if (place > 0) before = static_cast<A>(before + left_of);
     carry = static_cast<A>(carry + all);
 #pragma unroll
-    for (uint32_t k = 0; k < kScanOwn; ++k) own.v[k] = narrow<S>(static_cast<A>(before + sums[k]));
+    for (A& sum : sums) sum = static_cast<A>(before + sum);
+    const auto out = narrowed<S>(sums).elements();
     if (whole) {
-      *reinterpret_cast<Own*>(y + at) = own;
+      store_whole(y + at, out);
     } else {
 #pragma unroll
       for (uint32_t k = 0; k < kScanOwn; ++k)
-        if (at + k < count) y[at + k] = own.v[k];
+        if (at + k < count) y[at + k] = out.v[k];
     }
   }
 }

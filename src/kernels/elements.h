@@ -99,9 +99,32 @@ BW_DEVICE uint32_t larger_pairs(uint32_t a, uint32_t b) {
 }
 
 #if BW_NVIDIA
+/// Whether two elements in one word are compared as they are, NaN included.
+template <class S>
+inline constexpr bool kPairsOrder = __is_same(S, f16) || __is_same(S, bf16);
+/// The larger of each of two elements, NaN where one of them is; of two zeros +0.
+template <class S>
+BW_DEVICE uint32_t larger_pairs_or_nan(uint32_t a, uint32_t b) {
+  static_assert(kPairsOrder<S>);
+  uint32_t out;
+  if constexpr (__is_same(S, bf16)) {
+    __asm__("max.NaN.bf16x2 %0, %1, %2;" : "=r"(out) : "r"(a), "r"(b));
+  } else {
+    __asm__("max.NaN.f16x2 %0, %1, %2;" : "=r"(out) : "r"(a), "r"(b));
+  }
+  return out;
+}
+#else
+template <class S>
+inline constexpr bool kPairsOrder = false;
+template <class S>
+BW_DEVICE uint32_t larger_pairs_or_nan(uint32_t, uint32_t);
+#endif
+
+#if BW_NVIDIA
 /// Whether two neighbouring elements are rounded as one word, or half a word, by an instruction.
 template <class S>
-inline constexpr bool kPairsNarrow = sizeof(S) == 2;
+inline constexpr bool kPairsNarrow = __is_same(S, f16) || __is_same(S, bf16);
 #if BW_CONVERTS_F8
 template <>
 inline constexpr bool kPairsNarrow<f8e4m3> = true;
@@ -182,6 +205,15 @@ struct alignas(alignof(Pack<S, n>)) Packed {
     }
   }
 };
+
+/// n times the same element.
+template <int n, class S>
+BW_DEVICE Packed<S, n> repeated(S x) {
+  constexpr uint32_t kOfBytes = 0x01010101u, kOfHalves = 0x00010001u;
+  Packed<S, n> out;
+  for (uint32_t& word : out.words) word = x.bits * (sizeof(S) == 1 ? kOfBytes : kOfHalves);
+  return out;
+}
 
 /// Element j in the type it is computed in.
 template <class S, int n>

@@ -30,6 +30,10 @@ struct Memory {
   BW_DEVICE_MEMBER Pack<S, n> pack(uint32_t i) const {
     return *reinterpret_cast<const Pack<S, n>*>(x + i);
   }
+  template <int n>
+  BW_DEVICE_MEMBER Packed<S, n> words(uint32_t i) const {
+    return *reinterpret_cast<const Packed<S, n>*>(x + i);
+  }
   BW_DEVICE_MEMBER S at(int64_t i) const { return x[i]; }
 };
 /// An operand that is memory, or one number where x is null.
@@ -46,10 +50,9 @@ struct MemoryOrValue {
     for (int j = 0; j < n; ++j) out.v[j] = value;
     return out;
   }
-  /// Memory only.
   template <int n>
-  BW_DEVICE_MEMBER Pack<S, n> pack_at(int64_t i) const {
-    return *reinterpret_cast<const Pack<S, n>*>(x + i);
+  BW_DEVICE_MEMBER Packed<S, n> words(uint32_t i) const {
+    return x != nullptr ? *reinterpret_cast<const Packed<S, n>*>(x + i) : repeated<n>(value);
   }
   BW_DEVICE_MEMBER S at(int64_t i) const { return x != nullptr ? x[i] : value; }
 };
@@ -63,15 +66,23 @@ enum class Length { Short, Long, Fills };
 template <class F>
 constexpr bool kByPairs = requires { requires F::kByPairs; };
 
-/// f(i + j, in.v[j]...) for each j.
-template <class Y, int n, class F, class... S>
-BW_DEVICE Pack<Y, n> map_pack(F f, uint32_t i, const Pack<S, n>&... in) {
+/// The pack of x that begins at element i, as words where kByPairs<F>.
+template <class F, int n, class X>
+BW_DEVICE auto pack_for(const X& x, uint32_t i) {
+  if constexpr (kByPairs<F>) {
+    return x.template words<n>(i);
+  } else {
+    return x.template pack<n>(i);
+  }
+}
+
+/// f(i + j, element j of in...) for each j, of what pack_for<F> gives.
+template <class Y, int n, class F, class... In>
+BW_DEVICE Pack<Y, n> map_pack(F f, uint32_t i, const In&... in) {
   if constexpr (kByPairs<F>) {
     Compute<Y> wide[n];
-    [&](const auto&... words) __attribute__((always_inline)) {
 #pragma unroll
-      for (uint32_t j = 0; j < n; ++j) wide[j] = f.wide(widen_at(words, j)...);
-    }(bit_cast<Packed<S, n>>(in)...);
+    for (uint32_t j = 0; j < n; ++j) wide[j] = f.wide(widen_at(in, j)...);
     return narrowed<Y>(wide).elements();
   } else {
     Pack<Y, n> out;
@@ -79,6 +90,38 @@ BW_DEVICE Pack<Y, n> map_pack(F f, uint32_t i, const Pack<S, n>&... in) {
     for (int j = 0; j < n; ++j) out.v[j] = f(i + static_cast<uint32_t>(j), in.v[j]...);
     return out;
   }
+}
+
+/// As many of `unroll` whole packs of a thread as there are from i on, a block's width apart: the next one is
+/// under way while one is worked on. Whether they were fewer; i becomes where the thread would go on.
+template <class Y, int n, int unroll, class F, class S>
+BW_DEVICE bool map_long(Y* y, uint32_t& i, uint32_t count, F f, Memory<S> x) {
+  const auto load = [&]() __attribute__((always_inline)) {
+    return *reinterpret_cast<const Packed<S, n>*>(x.x + i);
+  };
+  int u = 0;
+  bool more = i + n <= count;
+  Packed<S, n> next{};
+  if (more) next = load();
+#pragma unroll 1
+  while (more) {
+    next.hide();  // words, not elements, go round the loop
+    Compute<S> wide[n];
+#pragma unroll
+    for (uint32_t j = 0; j < n; ++j) {
+      auto bits = bit_cast<uint32_t>(widen_at(next, j));
+      BW_HIDE_WORD(bits);  // here, so that the next pack may take the registers of this one
+      wide[j] = bit_cast<float>(bits);
+    }
+    const uint32_t at = i;
+    i += kMapThreads * n;
+    more = ++u < unroll && i + n <= count;
+    if (more) next = load();
+#pragma unroll
+    for (uint32_t j = 0; j < n; ++j) wide[j] = f.wide(wide[j]);
+    *reinterpret_cast<Pack<Y, n>*>(y + at) = narrowed<Y>(wide).elements();
+  }
+  return u < unroll;
 }
 
 /// y[i] = f(i, x[i]...) for i < count.
@@ -92,17 +135,22 @@ BW_DEVICE void map_dense(Y* y, uint32_t count, F f, X... x) {
   constexpr uint32_t kStep = kMapThreads * n;
   uint32_t i = block() * (kStep * kUnroll) + thread() * n;
   if ((aligned16(y) && ... && x.is_aligned())) {
+    const auto end_of_count = [&]() __attribute__((always_inline)) {
+      for (uint32_t j = i; j < count; ++j) y[j] = f(j, x.at(j)...);
+    };
     const auto one = [&]() __attribute__((always_inline)) {
       if (i + n <= count) {
-        *reinterpret_cast<Pack<Y, n>*>(y + i) = map_pack<Y, n>(f, i, x.template pack<n>(i)...);
+        *reinterpret_cast<Pack<Y, n>*>(y + i) = map_pack<Y, n>(f, i, pack_for<F, n>(x, i)...);
       } else {
-        for (uint32_t j = i; j < count; ++j) y[j] = f(j, x.at(j)...);
+        end_of_count();
       }
       i += kStep;
     };
-    // Many steps to widen or to narrow make any function long.
-    if constexpr (length != Length::Short || kManyStepsToWiden<Y> ||
-                  (kManyStepsToWiden<typename X::Element> || ...)) {
+    if constexpr (length == Length::Long) {
+      if (map_long<Y, n, kUnroll>(y, i, count, f, x...)) end_of_count();
+    } else if constexpr (length == Length::Fills || kManyStepsToWiden<Y> ||
+                         (kManyStepsToWiden<typename X::Element> || ...)) {
+      // Many steps to widen or to narrow make any function long.
 #pragma unroll 1
       for (int u = 0; u < kUnroll; ++u) one();
     } else {
@@ -128,11 +176,10 @@ BW_DEVICE void map_packs(Y* y, uint32_t packs, const Walk<2>& walk, F f, A a, B 
     int64_t offset[2];
     offsets_at(walk, i, offset);
     const auto from = [](auto x, int64_t at, bool dense) __attribute__((always_inline)) {
-      if (dense && x.x != nullptr) return x.template pack_at<n>(at);
-      const auto value = x.at(at);
-      Pack<typename decltype(x)::Element, n> out;
-      for (int j = 0; j < n; ++j) out.v[j] = value;
-      return out;
+      // From its place on, as a dense operand, or there as a number.
+      if (!dense) x.value = x.at(at);
+      x.x = dense && x.x != nullptr ? x.x + at : nullptr;
+      return pack_for<F, n>(x, 0);
     };
     const auto x = from(a, offset[0], (walk.packed & 1u) != 0);
     const auto z = from(b, offset[1], (walk.packed & 2u) != 0);

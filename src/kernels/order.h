@@ -145,6 +145,7 @@ BW_DEVICE int64_t offset_in_row(const ReducedAxes& axes, uint32_t first, uint32_
   return offset;
 }
 BW_DEVICE int64_t row_offset(const Walk<1>& walk, uint32_t row) {
+  if (walk.rank <= 1) return row * walk.strides[0][0];
   int64_t offset[1];
   offsets_at(walk, row, offset);
   return offset[0];

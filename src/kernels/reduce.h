@@ -95,6 +95,31 @@ BW_DEVICE A reduce_value(S element, A center, uint32_t flags) {
   }
 }
 
+/// Whether a row's elements are compared two at a time, as they are.
+template <class Row, class S>
+inline constexpr bool kPairsOrderIn = Row::kLargest && !Row::kMaps && kMaximumInOne && kPairsOrder<S>;
+/// The largest of what is taken, for n lanes.
+template <class Row, class S, uint32_t n>
+struct PairTops {
+  using In = Packed<S, static_cast<int>(n)>;
+  In tops = repeated<static_cast<int>(n)>(narrow<S>(Row::template none<Compute<S>>()));
+
+  BW_DEVICE_MEMBER void take(const In& in, uint32_t flags) {
+    const uint32_t flip = (flags & kReduceReverses) != 0 ? 0x80008000u : 0;
+#pragma unroll
+    for (uint32_t w = 0; w < n / 2; ++w)
+      tops.words[w] = larger_pairs_or_nan<S>(tops.words[w], in.words[w] ^ flip);
+  }
+  BW_DEVICE_MEMBER void widen_to(Compute<S> (&lanes)[n]) const {
+    const auto elements = tops.elements();
+#pragma unroll
+    for (uint32_t j = 0; j < n; ++j) lanes[j] = widen(elements.v[j]);
+  }
+};
+template <class Row, class S, uint32_t n>
+  requires(!kPairsOrderIn<Row, S>)
+struct PairTops<Row, S, n> {};
+
 /// A number that functions take as a constant.
 template <uint32_t count>
 struct Count {
@@ -110,14 +135,17 @@ BW_DEVICE A reduce_chunk(const S* row, const ReduceRowsArgs& args, uint32_t firs
   for (A& lane : v) lane = Row::template none<A>();
   const uint32_t flags = args.flags;
   if ((flags & kReducePacks) != 0) {
-    using Own = Pack<S, kOwnLanes>;
+    using Own = Packed<S, static_cast<int>(kOwnLanes)>;
+    [[maybe_unused]] PairTops<Row, S, kOwnLanes> tops;
     const S* x = row + (static_cast<int64_t>(first) + t * kOwnLanes);
     const uint32_t whole = count / kLanes;
     constexpr uint32_t kStripes = kChunk / kLanes;
     const auto take = [&](const Own& in) __attribute__((always_inline)) {
+      if constexpr (kPairsOrderIn<Row, S>) return tops.take(in, flags);
+      const auto elements = in.elements();
 #pragma unroll
       for (uint32_t j = 0; j < kOwnLanes; ++j)
-        v[j] = Row::combine(v[j], reduce_value<Row, S>(in.v[j], center, flags));
+        v[j] = Row::combine(v[j], reduce_value<Row, S>(elements.v[j], center, flags));
     };
     // As many loads as there are, before what is made of them.
     uint32_t s = 0;
@@ -137,6 +165,7 @@ BW_DEVICE A reduce_chunk(const S* row, const ReduceRowsArgs& args, uint32_t firs
 #pragma unroll 1
       while (s < whole) take_stripes(Count<1>());
     }
+    if constexpr (kPairsOrderIn<Row, S>) tops.widen_to(v);
     x += whole * kLanes;
     const uint32_t at = whole * kLanes + t * kOwnLanes;
 #pragma unroll
@@ -173,39 +202,39 @@ BW_DEVICE void write_result(void* y, int64_t at, A value, A center, int64_t n, u
 /// loads of a thread are under way.
 template <class Row, class S, uint32_t stripes, class A = Compute<S>>
 BW_DEVICE void reduce_short_rows(const ReduceRowsArgs& args) {
-  using Own = Pack<S, kOwnLanes>;
+  constexpr uint32_t kOwn = short_lanes(sizeof(S), m::Floating<A>);
+  using Own = Packed<S, static_cast<int>(kOwn)>;
   constexpr uint32_t kRows = kShortPacks / stripes;
   const uint32_t width = 1u << args.width_log2;
   const uint32_t groups = static_cast<uint32_t>(kReduceThreads) >> args.width_log2;
   const uint32_t first = block() * groups * kRows + (thread() >> args.width_log2);
-  const uint32_t t = thread() & (width - 1), begin = t * kOwnLanes;
+  const uint32_t t = thread() & (width - 1), begin = t * kOwn;
   const auto has = [&](uint32_t s) __attribute__((always_inline)) { return begin + s * kLanes < args.last; };
-  const S* x = static_cast<const S*>(args.x) + begin;
+  const S* x = static_cast<const S*>(args.x);
   Own in[kRows][stripes];
   A centers[kRows];
 #pragma unroll
   for (uint32_t r = 0; r < kRows; ++r) {
-    const uint32_t row = first + r * groups;
-    centers[r] = A(0);
-    for (Own& pack : in[r]) pack = Own{};
-    if (row >= args.units) continue;
+    // What is not there is the beginning of some row: loads need no branches, and wait for none.
+    const uint32_t row = first + r * groups < args.units ? first + r * groups : 0;
     const S* from = x + row_offset(args.outer, row);
 #pragma unroll
     for (uint32_t s = 0; s < stripes; ++s)
-      if (has(s)) in[r][s] = *reinterpret_cast<const Own*>(from + s * kLanes);
-    if (Row::kHasCenter && args.centers != nullptr) centers[r] = static_cast<const A*>(args.centers)[row];
+      in[r][s] = *reinterpret_cast<const Own*>(from + (has(s) ? begin + s * kLanes : 0));
+    centers[r] = Row::kHasCenter && args.centers != nullptr ? static_cast<const A*>(args.centers)[row] : A(0);
   }
   A values[kRows];
 #pragma unroll
   for (uint32_t r = 0; r < kRows; ++r) {
-    A v[kOwnLanes];
+    A v[kOwn];
 #pragma unroll
     for (A& lane : v) lane = Row::template none<A>();
 #pragma unroll
     for (uint32_t s = 0; s < stripes; ++s) {
+      const auto elements = in[r][s].elements();
 #pragma unroll
-      for (uint32_t j = 0; j < kOwnLanes; ++j) {
-        const A value = reduce_value<Row, S>(in[r][s].v[j], centers[r], args.flags);
+      for (uint32_t j = 0; j < kOwn; ++j) {
+        const A value = reduce_value<Row, S>(elements.v[j], centers[r], args.flags);
         v[j] = has(s) ? Row::combine(v[j], value) : v[j];
       }
     }
@@ -285,7 +314,9 @@ BW_DEVICE void reduce_leaf(const S* x, const ReduceColumnsArgs& args, uint32_t f
     for (uint32_t k = 0; k < own; ++k) sums[u][k] = Row::template none<A>();
   using Own = Packed<S, static_cast<int>(own)>;
   const bool packs = (args.flags & kReducePacks) != 0;
+  [[maybe_unused]] PairTops<Row, S, own> tops[kParts];
   const auto take = [&](const Own& in, uint32_t u) __attribute__((always_inline)) {
+    if constexpr (kPairsOrderIn<Row, S>) return tops[u].take(in, args.flags);
     const auto elements = in.elements();
 #pragma unroll
     for (uint32_t k = 0; k < own; ++k)
@@ -298,15 +329,26 @@ BW_DEVICE void reduce_leaf(const S* x, const ReduceColumnsArgs& args, uint32_t f
   const bool even = args.reduced.rank == 1 || args.reduced.dims[0].divisor % kLanes == 0;
   if (kRushes && packs && even) {
     const int64_t stride = args.reduced.strides[0];
+    const auto rush = [&](auto several) __attribute__((always_inline)) {
+      constexpr uint32_t kSeveral = decltype(several)::kCount;  // times kLanes elements
 #pragma unroll 1
-    for (; i + (kParts - 1) * kParts < count; i += kLanes) {
-      const S* from = x + offset_in_row(args.reduced, first, i);
-      Own in[kParts];
+      for (; i + (kSeveral * kParts - 1) * kParts < count; i += kSeveral * kLanes) {
+        Own in[kSeveral][kParts];
 #pragma unroll
-      for (uint32_t u = 0; u < kParts; ++u) in[u] = *reinterpret_cast<const Own*>(from + u * kParts * stride);
+        for (uint32_t k = 0; k < kSeveral; ++k) {
+          const S* from = x + offset_in_row(args.reduced, first, i + k * kLanes);
 #pragma unroll
-      for (uint32_t u = 0; u < kParts; ++u) take(in[u], u);
-    }
+          for (uint32_t u = 0; u < kParts; ++u)
+            in[k][u] = *reinterpret_cast<const Own*>(from + u * kParts * stride);
+        }
+#pragma unroll
+        for (uint32_t k = 0; k < kSeveral; ++k)
+#pragma unroll
+          for (uint32_t u = 0; u < kParts; ++u) take(in[k][u], u);
+      }
+    };
+    if constexpr (sizeof(S) == 2) rush(Count<2>());  // registers for as many bytes as of wider elements
+    rush(Count<1>());
   }
   const auto load = [&](uint32_t at) __attribute__((always_inline)) {
     const S* from = x + offset_in_row(args.reduced, first, at);
@@ -336,6 +378,10 @@ BW_DEVICE void reduce_leaf(const S* x, const ReduceColumnsArgs& args, uint32_t f
 #pragma unroll
     for (uint32_t u = 0; u < kParts; ++u)
       if (i + u * kParts < count) take(load(i + u * kParts), u);
+  }
+  if constexpr (kPairsOrderIn<Row, S>) {
+#pragma unroll
+    for (uint32_t u = 0; u < kParts; ++u) tops[u].widen_to(sums[u]);
   }
 #pragma unroll
   for (uint32_t half = kParts / 2; half > 0; half /= 2)

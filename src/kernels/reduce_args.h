@@ -42,6 +42,9 @@ inline constexpr uint32_t kReduceSplit = 16;     // rows: each unit is a chunk; 
 /// Short rows are whole packs, of which a thread has kShortPacks: so a group of threads has several rows.
 inline constexpr uint32_t kShortRow = 2 * kLanes;  // elements of the longest
 inline constexpr uint32_t kShortPacks = 4;
+/// Lanes of a pack: 16 bytes of narrow floats. Integers, which are computed as narrow as they are, would fill
+/// the registers.
+constexpr uint32_t short_lanes(int bytes, bool is_float) { return is_float && bytes < 4 ? 8 : 4; }
 constexpr uint32_t short_rows(int64_t n) { return n > kLanes ? kShortPacks / 2 : kShortPacks; }
 
 /// Rows to one result each. A chunk has 2^width_log2 threads, a row 2^groups_log2 of such groups.
@@ -77,6 +80,8 @@ struct ReduceColumnsArgs {
 
 inline constexpr int kArgThreads = 256;
 inline constexpr uint32_t kArgParts = kArgThreads / kColumnThreads;  // that share out a column
+/// Neighbouring columns of one thread, where they begin as packs of as many do.
+constexpr uint32_t own_arg_columns(uint32_t bytes) { return bytes == 2 ? 2 : 1; }
 
 /// argmax and argmin: a key of an element's bits, and of the largest keys the one that comes first. A row is
 /// cut into pieces; where there are several, the best of each goes to `keys` (4 bytes, or 8 for 8-byte
@@ -89,7 +94,7 @@ struct ArgReduceArgs {
   Divisor pieces;
   uint32_t piece, n;    // elements of a piece and of a row
   uint32_t width_log2;  // threads of a piece; rows only
-  uint32_t packs;       // rows: pieces are dense and begin where 16 bytes do
+  uint32_t packs;  // rows: pieces are dense and begin where 16 bytes do; columns: own_arg_columns at a time
   uint32_t columns, tiles;
   uint32_t is_float;
   uint64_t flip;      // bits that are turned first

@@ -155,13 +155,17 @@ struct RegisterRow {
       }
     }
   }
-  /// x, but not before `earlier` is known: `zero` is one, which compilers do not know.
-  BW_DEVICE_MEMBER A after(A x, A earlier) const {
-    if constexpr (!kTakesTurns) {
-      return x;
-    } else {
-      return m::from_bits<A>(m::bits(x) ^ (m::bits(earlier) & static_cast<m::Bits<A>>(args.zero)));
+  /// Pack p, but not before `earlier` is known, a number for each of its elements: `zero` is one, which
+  /// compilers do not know.
+  BW_DEVICE_MEMBER auto after(const A (&earlier)[kOwn], uint32_t p) const {
+    Own in = v[p];
+    if constexpr (kTakesTurns) {
+      constexpr uint32_t kWords = sizeof(in.words) / 4;
+#pragma unroll
+      for (uint32_t w = 0; w < kWords; ++w)
+        in.words[w] ^= static_cast<uint32_t>(m::bits(earlier[w * kOwn / kWords])) & args.zero;
     }
+    return in.renewed();
   }
   /// The row's largest element, NaN aside; all threads of the row get it. `partials` as for join.
   BW_DEVICE_MEMBER A largest(A* partials) const {
@@ -178,11 +182,13 @@ struct RegisterRow {
 #pragma unroll
       for (uint32_t j = 0; j < kOwn; ++j) lanes[j] = widen(elements.v[j]);
     } else {
+#pragma unroll
+      for (A& lane : lanes) lane = Largest::template none<A>();
       each([&](uint32_t p) __attribute__((always_inline)) {
-        const auto in = v[p].renewed();
+        const auto in = after(lanes, p);
 #pragma unroll
         for (uint32_t j = 0; j < kOwn; ++j)
-          lanes[j] = p == 0 ? widen_at(in, j) : Largest::combine(lanes[j], after(widen_at(in, j), lanes[j]));
+          lanes[j] = p == 0 ? widen_at(in, j) : Largest::combine(lanes[j], widen_at(in, j));
       });
     }
     return join_lanes<Largest>(lanes, partials);
@@ -197,11 +203,11 @@ struct RegisterRow {
       for (A& lane : found[h]) lane = Joint::template none<A>();
     each([&](uint32_t p) __attribute__((always_inline)) {
       A(&lanes)[kOwn] = found[p % kParts];
-      const auto in = v[p].renewed();
+      const auto in = after(lanes, p);
       A values[kOwn];
 #pragma unroll
       for (uint32_t j = 0; j < kOwn; ++j) {
-        const A x = after(widen_at(in, j), lanes[j]);
+        const A x = widen_at(in, j);
         values[j] = f(x);
         keep(x, values[j], p * kOwn + j);
       }
@@ -242,9 +248,9 @@ struct RegisterRow {
     const bool packs = kTurned && past_pack(y + (kOwn - ahead)) == 0;
     each([&](uint32_t p) __attribute__((always_inline)) {
       begin_pack(p);
-      const auto in = v[p].renewed();
+      const auto in = after(last, p);
 #pragma unroll
-      for (uint32_t j = 0; j < kOwn; ++j) last[j] = f(after(widen_at(in, j), last[j]), p * kOwn + j);
+      for (uint32_t j = 0; j < kOwn; ++j) last[j] = f(widen_at(in, j), p * kOwn + j);
       Own out = narrowed<S>(last);
       if constexpr (!kLoose) {
         if (has(p, 0)) store_whole(y + p * kStep, out.elements());

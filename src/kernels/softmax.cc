@@ -29,25 +29,33 @@ BW_DEVICE void softmax_rows(const RowsArgs& args, typename Rows::A (&partials)[2
   using S = typename Rows::Element;
   using A = typename Rows::A;
   Rows rows(args);
-  const bool log = (args.flags & kRowsSecond) != 0;
   const A top = rows.largest(partials[0]);
   // Terms take the registers of the elements. Those of narrow elements need more: as many of them are made
   // twice as leave registers for three blocks at once, or for two wide ones.
   constexpr bool kFit = sizeof(S) == sizeof(A) || Rows::kOneChunk || Rows::kLoose;
-  constexpr uint32_t kPacksKept = kFit ? Rows::kPacks : Rows::kWide ? 0 : Rows::kPacks * 3 / 4;
+  constexpr uint32_t kPacksKept = kFit ? Rows::kPacks : Rows::kPacks * (Rows::kWide ? 1 : 3) / 4;
   constexpr uint32_t kKept = kPacksKept * Rows::kOwn;
-  A kept[kKept > 0 ? kKept : 1];
-  const A sum = rows.template join<Add>(
-      partials[1], [&](A x) __attribute__((always_inline)) { return softmax_term<S>(x - top); },
-      [&](A x, A term, uint32_t i) __attribute__((always_inline)) {
-        if (i < kKept) kept[i] = log ? x - top : term;
-      });
-  const A scale = softmax_scale(sum, args.flags);
-  rows.store([](uint32_t) __attribute__((always_inline)) {},
-             [&](A x, uint32_t i) __attribute__((always_inline)) {
-               if (i < kKept) return log ? kept[i] - scale : kept[i] * scale;
-               return log ? (x - top) - scale : softmax_term<S>(x - top) * scale;
-             });
+  // Once for softmax and once for its logarithm: to ask at each element would cost as much as a tenth of it.
+  const auto rest = [&](auto logarithm) __attribute__((always_inline)) {
+    constexpr bool kLog = decltype(logarithm)::kCount != 0;
+    A kept[kKept > 0 ? kKept : 1];
+    const A sum = rows.template join<Add>(
+        partials[1], [&](A x) __attribute__((always_inline)) { return softmax_term<S>(x - top); },
+        [&](A x, A term, uint32_t i) __attribute__((always_inline)) {
+          if (i < kKept) kept[i] = kLog ? x - top : term;
+        });
+    const A scale = softmax_scale(sum, args.flags);
+    rows.store([](uint32_t) __attribute__((always_inline)) {},
+               [&](A x, uint32_t i) __attribute__((always_inline)) {
+                 if constexpr (kLog) return (i < kKept ? kept[i] : x - top) - scale;
+                 return (i < kKept ? kept[i] : softmax_term<S>(x - top)) * scale;
+               });
+  };
+  if ((args.flags & kRowsSecond) != 0) {
+    rest(Count<1>());
+  } else {
+    rest(Count<0>());
+  }
 }
 
 /// The sum of a row's terms, as a row of reduce.def with the maximum for its center.

@@ -99,8 +99,10 @@ void GpuBackend::arg_reduce(ArgReduceOp op, const Operand& x, uint32_t axes, con
   const int64_t most = columns ? 1 << 12 : 1 << 16;
   const int64_t least = columns ? 64 : 1 << 11;
   const int64_t wanted = 8 * int64_t{gpu_.properties().units};
-  const int64_t results =
-      columns ? view.outer.count * ceil_div(view.columns, int64_t{kColumnThreads}) : view.results();
+  const int64_t most_own = own_arg_columns(static_cast<uint32_t>(bytes_of(x.dtype)));
+  const bool in_packs = columns && most_own > 1 && columns_in_packs(view, most_own);
+  const int64_t tiles = ceil_div(view.columns, kColumnThreads * (in_packs ? most_own : 1));
+  const int64_t results = columns ? view.outer.count * tiles : view.results();
   const int64_t share = ceil_div(n, std::max<int64_t>(1, wanted / results));
   const int64_t piece = std::min(n, round_up(std::clamp(share, least, most), int64_t{16}));
   const int64_t pieces = ceil_div(n, piece);
@@ -117,7 +119,7 @@ void GpuBackend::arg_reduce(ArgReduceOp op, const Operand& x, uint32_t axes, con
   args.n = static_cast<uint32_t>(n);
   args.pieces = divisor_of(static_cast<uint32_t>(pieces));
   args.columns = static_cast<uint32_t>(view.columns);
-  args.tiles = blocks_for(view.columns, kColumnThreads);
+  args.tiles = static_cast<uint32_t>(tiles);
   // Threads take as many elements as leave enough threads to fill the device: those of one wave wait for
   // none.
   const int64_t filled = 2048 * int64_t{gpu_.properties().units};
@@ -125,7 +127,8 @@ void GpuBackend::arg_reduce(ArgReduceOp op, const Operand& x, uint32_t axes, con
   while (each > 8 && view.results() * pieces * ceil_div(piece, each) < filled) each /= 4;
   args.width_log2 = std::min(log2_up(ceil_div(piece, each)), log2_up(kArgThreads));
   args.reduced = reduced_axes(view.reduced);
-  args.packs = !columns && view.dense_rows() && rows_begin_at(view.base, view.dtype, view.outer, 16) ? 1 : 0;
+  const bool dense = !columns && view.dense_rows() && rows_begin_at(view.base, view.dtype, view.outer, 16);
+  args.packs = in_packs || dense ? 1 : 0;
   const int64_t blocks_at_once = most_blocks(kArgThreads);
   const Kernel& kernel = arg_kernels.get(gpu_, size_index(x.dtype) * 2 + (columns ? 1 : 0));
   for_each_part(

@@ -76,13 +76,19 @@ void rows_pass(Gpu& gpu, const Pass& pass, const ReduceView& view, bool split) {
   ReduceRowsArgs args{};
   args.last = last_of(view.n());
   args.chunks = divisor_of(static_cast<uint32_t>(chunks));
-  args.width_log2 = log2_up(std::min<int64_t>(kChunkThreads, ceil_div(view.n(), int64_t{kOwnLanes})));
+  const int bytes = bytes_of(view.dtype);
+  const auto in_packs = [&](int64_t lanes) {
+    return view.dense_rows() &&
+           rows_begin_at(view.base, view.dtype, view.outer, std::min(16, static_cast<int>(lanes) * bytes));
+  };
+  const int64_t few = short_lanes(bytes, dtype_is_float(view.dtype));
+  const bool in_short =
+      pass.kernel == nullptr && view.n() <= kShortRow && view.n() % few == 0 && in_packs(few);
+  const int64_t own = in_short ? few : kOwnLanes;
+  args.width_log2 = log2_up(std::min(kLanes / own, ceil_div(view.n(), own)));
   args.groups_log2 = split ? 0 : std::min(log2_up(chunks), log2_up(kReduceGroups));
   args.flags = pass.flags | (split ? kReduceSplit : 0) | (reduce_reverses(pass.row) ? kReduceReverses : 0);
-  const int pack = std::min<int>(16, static_cast<int>(kOwnLanes) * bytes_of(view.dtype));
-  if (view.dense_rows() && rows_begin_at(view.base, view.dtype, view.outer, pack)) args.flags |= kReducePacks;
-  const bool in_short = pass.kernel == nullptr && (args.flags & kReducePacks) != 0 && view.n() <= kShortRow &&
-                        view.n() % kOwnLanes == 0;
+  if (in_packs(kOwnLanes)) args.flags |= kReducePacks;
   const Kernel& kernel = pass.kernel != nullptr
                              ? *pass.kernel
                              : kernel_of(gpu, pass.row, view.dtype, in_short ? Over::ShortRows : Over::Rows);
@@ -116,14 +122,7 @@ void columns_pass(Gpu& gpu, const Pass& pass, const ReduceView& view) {
   args.chunks = static_cast<uint32_t>(chunks);
   args.last = last_of(view.n());
   args.flags = pass.flags | (split ? kReduceSplit : 0) | (reduce_reverses(pass.row) ? kReduceReverses : 0);
-  const auto in_packs = [&](const Nest<1>& nest) {
-    for (int axis = 0; axis < nest.rank; ++axis)
-      if (nest.strides[0][static_cast<size_t>(axis)] % own != 0) return false;
-    return true;
-  };
-  const auto pack = static_cast<unsigned>(bytes_of(view.dtype)) * own;
-  if (begins_at(view.base, pack) && view.columns % own == 0 && in_packs(view.outer) && in_packs(view.reduced))
-    args.flags |= kReducePacks;
+  if (columns_in_packs(view, own)) args.flags |= kReducePacks;
   args.row = static_cast<uint32_t>(pass.row);
   args.n = pass.n;
   args.reduced = reduced_axes(view.reduced);
@@ -174,6 +173,16 @@ ReducedAxes reduced_axes(const Nest<1>& reduced) {
     axes.strides[axis] = reduced.strides[0][from];
   }
   return axes;
+}
+
+bool columns_in_packs(const ReduceView& view, int64_t own) {
+  const auto in_packs = [&](const Nest<1>& nest) {
+    for (int axis = 0; axis < nest.rank; ++axis)
+      if (nest.strides[0][static_cast<size_t>(axis)] % own != 0) return false;
+    return true;
+  };
+  return begins_at(view.base, bytes_of(view.dtype) * own) && view.columns % own == 0 &&
+         in_packs(view.outer) && in_packs(view.reduced);
 }
 
 bool rows_begin_at(const std::byte* base, DType dtype, const Nest<1>& outer, int bytes) {

@@ -59,6 +59,8 @@ void chunk_sums(Gpu& gpu, const ReduceView& rows, std::byte* y);
 ReducedAxes reduced_axes(const Nest<1>& reduced);
 /// Whether every row begins at a multiple of `bytes`.
 bool rows_begin_at(const std::byte* base, DType dtype, const Nest<1>& outer, int bytes);
+/// Whether every row has its columns in packs of `own`, each beginning where such packs do.
+bool columns_in_packs(const ReduceView& view, int64_t own);
 
 /// ceil(log2(n)) for n >= 1.
 constexpr uint32_t log2_up(int64_t n) {
