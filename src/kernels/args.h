@@ -74,7 +74,7 @@ struct BinaryStridedArgs {
 /// in elements.
 struct TurnedArgs {
   uint32_t rows, columns;
-  uint32_t row_tiles, column_tiles;
+  Divisor row_tiles, column_tiles;
   int64_t rows_stride[3], columns_stride[2];
   Walk<3> batch;
 };
@@ -144,7 +144,7 @@ struct TransposeArgs {
   void* y;
   uint32_t rows, columns;   // of x
   int64_t x_row, y_column;  // strides in elements
-  uint32_t row_tiles, column_tiles;
+  Divisor row_tiles, column_tiles;
   Walk<2> batch;
 };
 

@@ -252,6 +252,19 @@ BW_DEVICE Packed<S, n> narrowed(const Compute<S> (&x)[n]) {
   return out;
 }
 
+/// The same as a pack, of any n.
+template <class S, int n>
+BW_DEVICE Pack<S, n> narrow_pack(const Compute<S> (&x)[n]) {
+  if constexpr (sizeof(Pack<S, n>) % 4 == 0) {
+    return narrowed<S>(x).elements();
+  } else {
+    Pack<S, n> out;
+#pragma unroll
+    for (int j = 0; j < n; ++j) out.v[j] = narrow<S>(x[j]);
+    return out;
+  }
+}
+
 /// Stores a pack at once: compilers would write it in pieces.
 template <class S, int n>
 BW_DEVICE void store_whole(S* to, const Pack<S, n>& pack) {

@@ -3,6 +3,7 @@
 //   floors: bytes read and written over the bandwidth of memory
 //   H100, shares of copying: transposes of f32 0.97, of f16 0.93, of u8 0.90
 #include "core/math/convert.h"
+#include "kernels/gpu_words.h"
 #include "kernels/map.h"
 #include "kernels/turned.h"
 
@@ -48,6 +49,14 @@ BW_DEVICE void collect(const CopyArgs& args) {
     if (i >= args.count) return;
     int64_t offset[2];
     offsets_at(args.walk, i, offset);
+    if constexpr (sizeof(S) == 2) {
+      if (args.step == 1) {  // neighbours that begin between words
+        Packed<S, n> words;
+        load_words_at_even(x + offset[0], words.words);
+        *reinterpret_cast<Packed<S, n>*>(y + offset[1]) = words;
+        continue;
+      }
+    }
     Pack<S, n> out;
 #pragma unroll
     for (int j = 0; j < n; ++j) out.v[j] = x[offset[0] + j * args.step];
@@ -185,17 +194,20 @@ BW_DEVICE void transpose_packs(const TransposeArgs& args, TransposePackTile<S>& 
   constexpr uint32_t kRows = kTileThreads / kTile, kEach = kTile / kRows;  // of squares
   const TilePlace<2> place(args, kSide);
   const uint32_t in = thread() % kTile, across = thread() / kTile, row = place.row, column = place.column;
-  const S* x = static_cast<const S*>(args.x) + place.offset[0] + column + in * kPack;
-  S* y = static_cast<S*>(args.y) + place.offset[1] + row + in * kPack;
+  // Places go on by steps: products for each would cost more than what is moved.
+  const uint32_t first = across * kPack;
+  const S* x =
+      static_cast<const S*>(args.x) + place.offset[0] + column + in * kPack + (row + first) * args.x_row;
+  S* y = static_cast<S*>(args.y) + place.offset[1] + row + in * kPack + (column + first) * args.y_column;
+  // Squares are whole: their rows and columns exist together.
+  const bool some_columns = column + in * kPack < args.columns, some_rows = row + in * kPack < args.rows;
   uint32_t words[kEach][kPack] = {};
 #pragma unroll
-  for (uint32_t i = 0; i < kEach; ++i)
+  for (uint32_t i = 0; i < kEach; ++i, x += (kRows - 1) * kPack * args.x_row)
 #pragma unroll
-    for (uint32_t j = 0; j < kPack; ++j) {
-      const uint32_t r = row + (across + i * kRows) * kPack + j;
-      if (r < args.rows && column + in * kPack < args.columns)
-        words[i][j] = *reinterpret_cast<const uint32_t*>(x + static_cast<int64_t>(r) * args.x_row);
-    }
+    for (uint32_t j = 0; j < kPack; ++j, x += args.x_row)
+      if (some_columns && row + first + i * kRows * kPack < args.rows)
+        words[i][j] = *reinterpret_cast<const uint32_t*>(x);
 #pragma unroll
   for (uint32_t i = 0; i < kEach; ++i) {
     turn_square(words[i]);
@@ -205,13 +217,12 @@ BW_DEVICE void transpose_packs(const TransposeArgs& args, TransposePackTile<S>& 
   }
   barrier();
 #pragma unroll
-  for (uint32_t i = 0; i < kEach; ++i)
+  for (uint32_t i = 0; i < kEach; ++i, y += (kRows - 1) * kPack * args.y_column)
 #pragma unroll
-    for (uint32_t j = 0; j < kPack; ++j) {
-      const uint32_t square = across + i * kRows, c = square * kPack + j;
-      if (column + c < args.columns && row + in * kPack < args.rows)
-        *reinterpret_cast<uint32_t*>(y + static_cast<int64_t>(column + c) * args.y_column) =
-            tile.at[c][(in + square) % kTile];
+    for (uint32_t j = 0; j < kPack; ++j, y += args.y_column) {
+      const uint32_t square = across + i * kRows;
+      if (some_rows && column + square * kPack < args.columns)
+        *reinterpret_cast<uint32_t*>(y) = tile.at[square * kPack + j][(in + square) % kTile];
     }
 }
 

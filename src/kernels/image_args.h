@@ -35,11 +35,14 @@ struct UpsamplePlace {
   uint32_t low, high;
   double weight;  // of high
 };
-struct UpsampleAxisArgs {
+struct UpsampleAxis {
   void* to;  // of UpsamplePlace; nearest: of uint32_t
   uint32_t in, out;
-  uint32_t bilinear, align_corners;
   double scale;
+};
+struct UpsampleAxesArgs {
+  UpsampleAxis rows, columns;
+  uint32_t bilinear, align_corners;
 };
 struct UpsampleArgs {
   const void* x;
@@ -47,9 +50,12 @@ struct UpsampleArgs {
   uint32_t count;
   const void* rows;     // of UpsamplePlace; nearest: of uint32_t
   const void* columns;  // likewise
-  uint32_t packed;      // nearest: threads make packs of neighbours in a row
+  uint32_t packed;      // nearest: threads make packs of neighbours in a row, in kUpsamplePlanes planes each
+  uint32_t planes;
   Planes from;
   PlaneOutputs outputs;
 };
+/// Where a pack comes from is the same in all planes: a thread makes it in as many.
+inline constexpr uint32_t kUpsamplePlanes = 4;
 
 }  // namespace beeswax::gpu

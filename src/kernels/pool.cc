@@ -28,6 +28,21 @@ BW_DEVICE T add(T a, T b) {
   }
 }
 
+/// The larger of two: NaN where one of them is.
+template <class C>
+BW_DEVICE C larger(C a, C b) {
+  if constexpr (kMaximumInOne && __is_same(C, float)) {
+    return larger_or_nan(a, b);
+  } else {
+    return m::maximum(a, b);
+  }
+}
+/// A sum's share.
+template <class S, class T>
+BW_DEVICE Compute<S> mean(T sum, uint64_t count) {
+  return static_cast<Compute<S>>(sum / static_cast<T>(count));
+}
+
 /// The tree over `count` lanes, at(i) being lane i: it takes its leaves in bit-reversed order, so that a sum
 /// of 2^b leaves stays in one register until its other half is there.
 template <class T, class At>
@@ -68,19 +83,18 @@ BW_DEVICE T tree_sum(T (&v)[count]) {
 
 /// What a window of `count` elements becomes.
 template <class S, int count>
-BW_DEVICE S pool_of(const PoolArgs& args, const S (&raw)[count]) {
+BW_DEVICE Compute<S> pool_of(const PoolArgs& args, const S (&raw)[count]) {
   using T = PoolSum<S>;
-  using C = Compute<S>;
   if (args.average != 0) {
     T v[count];
 #pragma unroll
-    for (int i = 0; i < count; ++i) v[i] = static_cast<T>(static_cast<C>(raw[i]));
-    return static_cast<S>(tree_sum(v) / static_cast<T>(count));
+    for (int i = 0; i < count; ++i) v[i] = static_cast<T>(widen(raw[i]));
+    return mean<S>(tree_sum(v), count);
   }
-  C most = static_cast<C>(raw[0]);
+  Compute<S> most = widen(raw[0]);
 #pragma unroll
-  for (int i = 1; i < count; ++i) most = m::maximum(most, static_cast<C>(raw[i]));
-  return static_cast<S>(most);
+  for (int i = 1; i < count; ++i) most = larger(most, widen(raw[i]));
+  return most;
 }
 
 template <class S, int rows, int columns>
@@ -90,7 +104,7 @@ BW_DEVICE S pool_window(const PoolArgs& args, const S* x) {
   for (int r = 0; r < rows; ++r)
 #pragma unroll
     for (int c = 0; c < columns; ++c) raw[r * columns + c] = x[r * args.from.row + c * args.from.column];
-  return pool_of(args, raw);
+  return narrow<S>(pool_of(args, raw));
 }
 
 /// Windows of two by two side by side: a thread makes as many as have a pack in each of two rows.
@@ -104,13 +118,13 @@ BW_DEVICE void pool_packs(const PoolArgs& args) {
   const S* x = static_cast<const S*>(args.x) + at.plane + at.row * 2 * args.from.row + at.column * 2;
   const auto upper = reinterpret_cast<const In*>(x)->elements();
   const auto lower = reinterpret_cast<const In*>(x + args.from.row)->elements();
-  Pack<S, static_cast<int>(kOut)> out;
+  Compute<S> out[kOut];
 #pragma unroll
   for (uint32_t j = 0; j < kOut; ++j) {
     const S raw[4] = {upper.v[2 * j], upper.v[2 * j + 1], lower.v[2 * j], lower.v[2 * j + 1]};
-    out.v[j] = pool_of(args, raw);
+    out[j] = pool_of(args, raw);
   }
-  *reinterpret_cast<Pack<S, static_cast<int>(kOut)>*>(static_cast<S*>(args.y) + i) = out;
+  *reinterpret_cast<Pack<S, static_cast<int>(kOut)>*>(static_cast<S*>(args.y) + i) = narrow_pack<S>(out);
 }
 
 template <class S>
@@ -132,25 +146,22 @@ BW_DEVICE void pool(const PoolArgs& args) {
     const uint32_t count = args.rows * args.columns;
     const T sum = tree_sum<T>(count, [&](uint32_t lane) __attribute__((always_inline)) {
       const uint32_t row = divide(lane, args.window_columns);
-      return static_cast<T>(
-          static_cast<C>(x[row * args.from.row + (lane - row * args.columns) * args.from.column]));
+      return static_cast<T>(widen(x[row * args.from.row + (lane - row * args.columns) * args.from.column]));
     });
-    *y = static_cast<S>(sum / static_cast<T>(count));
+    *y = narrow<S>(mean<S>(sum, count));
   } else {
-    C most = static_cast<C>(x[0]);
+    C most = widen(x[0]);
     T sum = T(0);
 #pragma unroll 1
     for (uint32_t r = 0; r < args.rows; ++r) {
 #pragma unroll 1
       for (uint32_t c = 0; c < args.columns; ++c) {
-        const C value = static_cast<C>(x[r * args.from.row + c * args.from.column]);
-        most = m::maximum(most, value);
+        const C value = widen(x[r * args.from.row + c * args.from.column]);
+        most = larger(most, value);
         if constexpr (m::Integer<T>) sum = add(sum, static_cast<T>(value));
       }
     }
-    *y = args.average != 0
-             ? static_cast<S>(sum / static_cast<T>(static_cast<uint64_t>(args.rows) * args.columns))
-             : static_cast<S>(most);
+    *y = narrow<S>(args.average != 0 ? mean<S>(sum, uint64_t{args.rows} * args.columns) : most);
   }
 }
 

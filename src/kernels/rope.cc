@@ -51,15 +51,15 @@ struct RopeRows {
 #pragma unroll
     for (uint32_t r = 0; r < kRopeRepeats; ++r) {
       if (!has(r)) return;
-      P first, second;
+      A first[n], second[n];
 #pragma unroll
       for (int j = 0; j < n; ++j) {
         const A va = widen(a[r].v[j]), vb = widen(b[r].v[j]);
-        first.v[j] = narrow<S>(va * c.v[j] - vb * s.v[j]);
-        second.v[j] = narrow<S>(va * s.v[j] + vb * c.v[j]);
+        first[j] = va * c.v[j] - vb * s.v[j];
+        second[j] = va * s.v[j] + vb * c.v[j];
       }
-      store_whole(to(r, i), first);
-      store_whole(to(r, k), second);
+      store_whole(to(r, i), narrow_pack<S>(first));
+      store_whole(to(r, k), narrow_pack<S>(second));
     }
   }
 
@@ -75,14 +75,14 @@ struct RopeRows {
 #pragma unroll
     for (uint32_t r = 0; r < kRopeRepeats; ++r) {
       if (!has(r)) return;
-      P out;
+      A out[n];
 #pragma unroll
       for (int j = 0; j < n / 2; ++j) {
         const A a = widen(v[r].v[2 * j]), b = widen(v[r].v[2 * j + 1]);
-        out.v[2 * j] = narrow<S>(a * c.v[j] - b * s.v[j]);
-        out.v[2 * j + 1] = narrow<S>(a * s.v[j] + b * c.v[j]);
+        out[2 * j] = a * c.v[j] - b * s.v[j];
+        out[2 * j + 1] = a * s.v[j] + b * c.v[j];
       }
-      store_whole(to(r, i), out);
+      store_whole(to(r, i), narrow_pack<S>(out));
     }
   }
 };

@@ -22,11 +22,10 @@ struct TilePlace {
 
   template <class Args>
   BW_DEVICE_MEMBER TilePlace(const Args& args, uint32_t side) {
-    uint32_t index = block();
-    column = index % args.column_tiles * side;
-    index /= args.column_tiles;
-    row = index % args.row_tiles * side;
-    offsets_at(args.batch, index / args.row_tiles, offset);
+    const uint32_t rows = divide(block(), args.column_tiles), matrix = divide(rows, args.row_tiles);
+    column = (block() - rows * args.column_tiles.divisor) * side;
+    row = (rows - matrix * args.row_tiles.divisor) * side;
+    offsets_at(args.batch, matrix, offset);
   }
 };
 

@@ -6,50 +6,76 @@
 
 namespace beeswax::gpu {
 
-BW_KERNEL(kMapThreads) upsample_axis(UpsampleAxisArgs args) {
-  const uint32_t i = block() * kMapThreads + thread();
-  if (i >= args.out) return;
-  if (args.bilinear == 0) {
-    static_cast<uint32_t*>(args.to)[i] = static_cast<uint32_t>(static_cast<uint64_t>(i) * args.in / args.out);
-  } else {
-    UpsamplePlace place;
-    const double o = static_cast<double>(i);
-    const double inner = args.scale * (o + 0.5) - 0.5;
-    const double at = args.align_corners != 0 ? args.scale * o : (inner > 0.0 ? inner : 0.0);
-    const double last = static_cast<double>(args.in) - 1;
-    const double whole = __builtin_floor(at);
-    const double low = whole < last ? whole : last;
-    place.low = static_cast<uint32_t>(low);
-    place.high = place.low + 1 < args.in ? place.low + 1 : args.in - 1;
-    const double weight = at - low;
-    place.weight = place.low == place.high ? 0 : (weight < 1.0 ? weight : 1.0);
-    static_cast<UpsamplePlace*>(args.to)[i] = place;
+BW_DEVICE void find_place(const UpsampleAxis& axis, uint32_t i, bool bilinear, bool align_corners) {
+  if (!bilinear) {
+    static_cast<uint32_t*>(axis.to)[i] = static_cast<uint32_t>(static_cast<uint64_t>(i) * axis.in / axis.out);
+    return;
   }
+  UpsamplePlace place;
+  const double o = static_cast<double>(i);
+  const double inner = axis.scale * (o + 0.5) - 0.5;
+  const double at = align_corners ? axis.scale * o : (inner > 0.0 ? inner : 0.0);
+  const double last = static_cast<double>(axis.in) - 1;
+  const double whole = __builtin_floor(at);
+  const double low = whole < last ? whole : last;
+  place.low = static_cast<uint32_t>(low);
+  place.high = place.low + 1 < axis.in ? place.low + 1 : axis.in - 1;
+  const double weight = at - low;
+  place.weight = place.low == place.high ? 0 : (weight < 1.0 ? weight : 1.0);
+  static_cast<UpsamplePlace*>(axis.to)[i] = place;
+}
+/// A thread finds a row, or a column, or one of each.
+BW_KERNEL(kMapThreads) upsample_axes(UpsampleAxesArgs args) {
+  const uint32_t i = block() * kMapThreads + thread();
+  if (i < args.rows.out) find_place(args.rows, i, args.bilinear != 0, args.align_corners != 0);
+  if (i < args.columns.out) find_place(args.columns, i, args.bilinear != 0, args.align_corners != 0);
 }
 
+/// A pack of neighbours in a row of each of kUpsamplePlanes planes.
+template <class S>
+BW_DEVICE void nearest_packs(const UpsampleArgs& args) {
+  constexpr uint32_t n = packed_elements(sizeof(S)), kPlaces = n < 4 ? n : 4;
+  const uint32_t i = (block() * kMapThreads + thread()) * n;
+  const uint32_t line = divide(i, args.outputs.columns), group = divide(line, args.outputs.rows);
+  const uint32_t row = line - group * args.outputs.rows.divisor;
+  const uint32_t column = i - line * args.outputs.columns.divisor;
+  const uint32_t first = group * kUpsamplePlanes;
+  if (first >= args.planes) return;
+  const S* x = static_cast<const S*>(args.x) + static_cast<const uint32_t*>(args.rows)[row] * args.from.row;
+  const uint32_t* columns = static_cast<const uint32_t*>(args.columns) + column;
+  int64_t places[n];
+#pragma unroll
+  for (uint32_t j = 0; j < n; j += kPlaces) {
+    uint32_t some[kPlaces];
+    __builtin_memcpy(some, __builtin_assume_aligned(columns + j, 4 * kPlaces), 4 * kPlaces);
+#pragma unroll
+    for (uint32_t k = 0; k < kPlaces; ++k) places[j + k] = some[k] * args.from.column;
+  }
+  Pack<S, n> out[kUpsamplePlanes];
+#pragma unroll
+  for (uint32_t p = 0; p < kUpsamplePlanes; ++p) {
+    // Reads beyond the last plane are of that one: loads need no branches.
+    const uint32_t plane = first + p < args.planes ? first + p : args.planes - 1;
+    const S* from = x + plane_offset(args.outputs, args.from, plane);
+#pragma unroll
+    for (uint32_t j = 0; j < n; ++j) out[p].v[j] = from[places[j]];
+  }
+  S* y = static_cast<S*>(args.y) + column;
+#pragma unroll
+  for (uint32_t p = 0; p < kUpsamplePlanes; ++p) {
+    const uint32_t number = (first + p) * args.outputs.rows.divisor + row;
+    if (first + p < args.planes) store_whole(y + number * args.outputs.columns.divisor, out[p]);
+  }
+}
 template <class S>
 BW_DEVICE void nearest(const UpsampleArgs& args) {
-  constexpr uint32_t n = packed_elements(sizeof(S));
-  const uint32_t i = (block() * kMapThreads + thread()) * (args.packed != 0 ? n : 1);
+  if (args.packed != 0) return nearest_packs<S>(args);
+  const uint32_t i = block() * kMapThreads + thread();
   if (i >= args.count) return;
   const PlanePlace at = plane_place(args.outputs, args.from, i);
   const S* x = static_cast<const S*>(args.x) +
                (at.plane + static_cast<const uint32_t*>(args.rows)[at.row] * args.from.row);
-  S* y = static_cast<S*>(args.y) + i;
-  const uint32_t* columns = static_cast<const uint32_t*>(args.columns) + at.column;
-  if (args.packed == 0) {
-    *y = x[columns[0] * args.from.column];
-    return;
-  }
-  constexpr uint32_t kPlaces = n < 4 ? n : 4;
-  uint32_t places[n];
-#pragma unroll
-  for (uint32_t j = 0; j < n; j += kPlaces)
-    __builtin_memcpy(places + j, __builtin_assume_aligned(columns + j, 4 * kPlaces), 4 * kPlaces);
-  Pack<S, n> out;
-#pragma unroll
-  for (uint32_t j = 0; j < n; ++j) out.v[j] = x[places[j] * args.from.column];
-  *reinterpret_cast<Pack<S, n>*>(y) = out;
+  static_cast<S*>(args.y)[i] = x[static_cast<const uint32_t*>(args.columns)[at.column] * args.from.column];
 }
 
 #define BW_NEAREST(S, bytes) \
@@ -80,9 +106,9 @@ BW_DEVICE void bilinear(const UpsampleArgs& args) {
   const int64_t left = column.low * args.from.column, right = column.high * args.from.column;
   const S *top = x + row.low * args.from.row, *bottom = x + row.high * args.from.row;
   const T across = static_cast<T>(column.weight), down = static_cast<T>(row.weight);
-  const T upper = blend(static_cast<T>(top[left]), static_cast<T>(top[right]), across);
-  const T lower = blend(static_cast<T>(bottom[left]), static_cast<T>(bottom[right]), across);
-  static_cast<S*>(args.y)[i] = static_cast<S>(blend(upper, lower, down));
+  const T upper = blend(widen(top[left]), widen(top[right]), across);
+  const T lower = blend(widen(bottom[left]), widen(bottom[right]), across);
+  static_cast<S*>(args.y)[i] = narrow<S>(blend(upper, lower, down));
 }
 
 #define BW_BILINEAR(S, name) \

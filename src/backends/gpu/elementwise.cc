@@ -188,8 +188,8 @@ void launch_turned(Gpu& gpu, size_t entry, const Nest<3>& nest, const Turn& turn
     TurnedArgs& turned = arguments.turned;
     turned.rows = static_cast<uint32_t>(part.dims[rows]);
     turned.columns = static_cast<uint32_t>(part.dims[columns]);
-    turned.row_tiles = blocks_for(part.dims[rows], side);
-    turned.column_tiles = blocks_for(part.dims[columns], side);
+    turned.row_tiles = divisor_of(blocks_for(part.dims[rows], side));
+    turned.column_tiles = divisor_of(blocks_for(part.dims[columns], side));
     for (size_t k = 0; k < 3; ++k) turned.rows_stride[k] = part.strides[k][rows];
     for (size_t k = 0; k < 2; ++k) turned.columns_stride[k] = part.strides[k][columns];
     turned.batch = batch_of(part, turn);

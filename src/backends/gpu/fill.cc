@@ -127,8 +127,8 @@ void GpuBackend::copy(const Operand& x, const Target& out) {
       arguments.columns = static_cast<uint32_t>(part.dims[columns]);
       arguments.x_row = part.strides[0][rows];
       arguments.y_column = part.strides[1][columns];
-      arguments.row_tiles = blocks_for(part.dims[rows], side);
-      arguments.column_tiles = blocks_for(part.dims[columns], side);
+      arguments.row_tiles = divisor_of(blocks_for(part.dims[rows], side));
+      arguments.column_tiles = divisor_of(blocks_for(part.dims[columns], side));
       arguments.batch = batch_of(part, turn);
       gpu_.launch((packs ? transpose_packs_kernels : transpose_kernels).get(gpu_, kind),
                   {{static_cast<uint32_t>(tiles_of(part, turn, side)), 1, 1}, kTileThreads, 0}, arguments);

@@ -5,7 +5,7 @@
 namespace beeswax::gpu {
 namespace {
 
-KernelTable axis_kernel(1, [](size_t) -> KernelTable::Name { return {"upsample_axis", "upsample"}; });
+KernelTable axes_kernel(1, [](size_t) -> KernelTable::Name { return {"upsample_axes", "upsample"}; });
 KernelTable nearest_kernels(4, [](size_t i) -> KernelTable::Name {
   return {join_text("upsample_nearest_", 1 << i), "upsample"};
 });
@@ -14,17 +14,12 @@ KernelTable bilinear_kernels(kDTypes, [](size_t i) -> KernelTable::Name {
   return {join_text("upsample_bilinear_", name_of(i)), "upsample"};
 });
 
-void find_places(Gpu& gpu, std::byte* to, const UpsampleShape& s, int64_t in, int64_t out, double factor) {
-  UpsampleAxisArgs arguments{};
-  arguments.to = to;
-  arguments.in = static_cast<uint32_t>(in);
-  arguments.out = static_cast<uint32_t>(out);
-  arguments.bilinear = s.bilinear ? 1 : 0;
-  arguments.align_corners = s.align_corners ? 1 : 0;
+UpsampleAxis axis_of(std::byte* to, const UpsampleShape& s, int64_t in, int64_t out, double factor) {
   const auto size_in = static_cast<double>(in), size_out = static_cast<double>(out);
-  arguments.scale = factor > 0 ? 1 / factor : size_in / size_out;
-  if (s.align_corners) arguments.scale = out > 1 ? (size_in - 1) / (size_out - 1) : 0;
-  gpu.launch(axis_kernel.get(gpu, 0), {{blocks_for(out, kMapThreads), 1, 1}, kMapThreads, 0}, arguments);
+  UpsampleAxis axis{to, static_cast<uint32_t>(in), static_cast<uint32_t>(out),
+                    factor > 0 ? 1 / factor : size_in / size_out};
+  if (s.align_corners) axis.scale = out > 1 ? (size_in - 1) / (size_out - 1) : 0;
+  return axis;
 }
 
 }  // namespace
@@ -37,8 +32,11 @@ void GpuBackend::upsample(const UpsampleShape& s, const Operand& x, const Target
   const detail::Ref<Storage> places = scratch(static_cast<size_t>(s.h_out + s.w_out) * size);
   std::byte* columns = places->data();  // begin where packs of them do
   std::byte* rows = columns + static_cast<size_t>(s.w_out) * size;
-  find_places(gpu_, rows, s, s.h_in, s.h_out, s.scale_h);
-  find_places(gpu_, columns, s, s.w_in, s.w_out, s.scale_w);
+  const UpsampleAxesArgs axes{axis_of(rows, s, s.h_in, s.h_out, s.scale_h),
+                              axis_of(columns, s, s.w_in, s.w_out, s.scale_w), s.bilinear ? 1u : 0u,
+                              s.align_corners ? 1u : 0u};
+  gpu_.launch(axes_kernel.get(gpu_, 0),
+              {{blocks_for(std::max(s.h_out, s.w_out), kMapThreads), 1, 1}, kMapThreads, 0}, axes);
   UpsampleArgs arguments{};
   arguments.columns = columns;
   arguments.from = planes_of(*x.layout);
@@ -53,8 +51,11 @@ void GpuBackend::upsample(const UpsampleShape& s, const Operand& x, const Target
     arguments.outputs = plane_outputs(part.channels, part.rows, s.w_out);
     const int bytes = bytes_of(x.dtype), pack = packed_elements(bytes);
     arguments.packed = !s.bilinear && s.w_out % pack == 0 && begins_at(arguments.y, pack * bytes);
-    const int64_t in_block = int64_t{kMapThreads} * (arguments.packed != 0 ? pack : 1);
-    gpu_.launch(kernel, {{blocks_for(count, in_block), 1, 1}, kMapThreads, 0}, arguments);
+    const int64_t planes = part.images * part.channels, plane = count / planes;
+    arguments.planes = static_cast<uint32_t>(planes);
+    const int64_t threads =
+        arguments.packed != 0 ? ceil_div(planes, int64_t{kUpsamplePlanes}) * (plane / pack) : count;
+    gpu_.launch(kernel, {{blocks_for(threads, kMapThreads), 1, 1}, kMapThreads, 0}, arguments);
   };
   for_planes("upsample", s.batch, s.channels, s.h_out, s.w_out, launch);
 }

@@ -75,10 +75,7 @@ struct TileParts {
     const int64_t step = down ? args.c_row : args.c_column;
     T* c = static_cast<T*>(args.c_data) + batch * args.c_batch + row * args.c_row + column * args.c_column;
     if (left >= 4 && step == 1 && reinterpret_cast<uintptr_t>(c) % (4 * sizeof(T)) == 0) {
-      Pack<T, 4> pack;
-#pragma unroll
-      for (int j = 0; j < 4; ++j) pack.v[j] = narrow<T>(sums.v[j]);
-      *reinterpret_cast<Pack<T, 4>*>(c) = pack;
+      *reinterpret_cast<Pack<T, 4>*>(c) = narrow_pack<T>(sums.v);
       return;
     }
 #pragma unroll
