@@ -43,12 +43,13 @@ BW_DEVICE void store_once(T* to, T value) {
 }
 
 /// ids[k] = the id at offset[k]: one branch by dtype for all of them, so that their loads are in flight
-/// together.
-template <int n>
+/// together. `once`: nobody else reads them.
+template <bool once = true, int n>
 BW_DEVICE void read_ids(const IdsArgs& args, const int64_t (&offset)[n], int64_t (&id)[n]) {
   const auto read = [&](auto* ids) __attribute__((always_inline)) {
 #pragma unroll
-    for (int k = 0; k < n; ++k) id[k] = static_cast<int64_t>(load_once(ids + offset[k]));
+    for (int k = 0; k < n; ++k)
+      id[k] = static_cast<int64_t>(once ? load_once(ids + offset[k]) : ids[offset[k]]);
   };
   switch (args.kind) {
     case 0:

@@ -81,7 +81,7 @@ BW_DEVICE void gather_rows(const GatherRowsArgs& args, Unit16* shared) {
       const uint32_t column = i + k * kMapThreads;
       at[k] = offset[1] + (column < args.columns ? column : args.columns - 1) * args.ids_stride;
     }
-    read_ids(args.ids, at, id);
+    read_ids<false>(args.ids, at, id);  // index_select's are those of every row
 #pragma unroll
     for (uint32_t k = 0; k < n; ++k) {
       const uint32_t column = i + k * kMapThreads;

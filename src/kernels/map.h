@@ -131,7 +131,7 @@ BW_DEVICE void map_dense(Y* y, uint32_t count, F f, X... x) {
       least(static_cast<int>(sizeof(Y)), static_cast<int>(sizeof(typename X::Element))...);
   constexpr int kWide = most(static_cast<int>(sizeof(Y)), static_cast<int>(sizeof(typename X::Element))...);
   constexpr int n = map_elements(kNarrow, kWide, static_cast<int>(sizeof(Y)));
-  constexpr int kUnroll = map_unroll(kNarrow, kWide, static_cast<int>(sizeof(Y)), length == Length::Long);
+  constexpr int kUnroll = map_unroll(kNarrow, kWide, static_cast<int>(sizeof(Y)));
   constexpr uint32_t kStep = kMapThreads * n;
   uint32_t i = block() * (kStep * kUnroll) + thread() * n;
   if ((aligned16(y) && ... && x.is_aligned())) {

@@ -19,10 +19,8 @@ constexpr int map_elements(int narrowest, int widest, int output) {
   return elements * widest > 64 ? 64 / widest : elements;
 }
 /// Times a thread of a dense kernel does that, a block's width apart. Once for 8-byte elements: their
-/// functions fill the registers. `is_long`: functions of some twenty operations on narrow elements, whose
-/// threads are worth their start after more of them.
-constexpr int map_unroll(int narrowest, int widest, int output, bool is_long = false) {
-  if (is_long) return 4;
+/// functions fill the registers.
+constexpr int map_unroll(int narrowest, int widest, int output) {
   return narrowest == 8 || map_elements(narrowest, widest, output) * widest > 32 ? 1 : 2;
 }
 /// Elements that a thread of a strided kernel makes, a block's width apart.

@@ -14,11 +14,6 @@ constexpr bool kForNumbers[] = {
 #define BW_UNARY_PARAM(Name, method, param, dtypes, ...) std::string_view(#dtypes) == "Number",
 #include "tables/unary.def"
 };
-constexpr bool kHasHalf[] = {
-#define BW_UNARY(Name, method, dtypes, expr, half, ...) std::string_view(#half) != "SAME",
-#define BW_UNARY_PARAM(Name, method, param, dtypes, expr, half, ...) std::string_view(#half) != "SAME",
-#include "tables/unary.def"
-};
 constexpr const char* kUnary[] = {
 #define BW_UNARY(Name, method, ...) #method,
 #define BW_UNARY_PARAM(Name, method, ...) #method,
@@ -104,14 +99,14 @@ class DenseCopy {
 // One dense input and one dense output; arguments.x, y and count are filled in.
 template <class Arguments>
 void map_dense_parts(Gpu& gpu, const Kernel& kernel, const std::byte* x, DType dtype, const Target& out,
-                     Arguments arguments, bool is_long = false) {
+                     Arguments arguments) {
   const int64_t count = out.layout->shape().elem_count();
   for (int64_t first = 0; first < count; first += most_elements()) {
     const int64_t part = std::min(most_elements(), count - first);
     arguments.x = at(x, first, dtype);
     arguments.y = at(out.data(), first, out.dtype);
     arguments.count = static_cast<uint32_t>(part);
-    gpu.launch(kernel, dense_shape(part, {bytes_of(dtype)}, bytes_of(out.dtype), is_long), arguments);
+    gpu.launch(kernel, dense_shape(part, {bytes_of(dtype)}, bytes_of(out.dtype)), arguments);
   }
 }
 
@@ -155,8 +150,7 @@ void GpuBackend::unary(UnaryOp op, const Operand& x, double param, const Target&
   arguments.param = param;
   const DenseCopy dense(*this, x);
   map_dense_parts(gpu_, unary_kernels.get(gpu_, static_cast<size_t>(op) * kDTypes + index_of(x.dtype)),
-                  dense.data(), x.dtype, out, arguments,
-                  kHasHalf[static_cast<size_t>(op)] && dtype_is_float(x.dtype) && bytes_of(x.dtype) < 4);
+                  dense.data(), x.dtype, out, arguments);
 }
 
 namespace {
