@@ -57,8 +57,8 @@ struct MemoryOrValue {
   BW_DEVICE_MEMBER S at(int64_t i) const { return x != nullptr ? x[i] : value; }
 };
 
-/// How long the function of a dense kernel is. Of the long ones, one pack at a time is work enough; Fills:
-/// more would not fit the registers.
+/// How long the function of a dense kernel is. Of the long ones all packs are loaded first, for else a second
+/// load would wait for the first function; Fills: more than one pack would not fit the registers.
 enum class Length { Short, Long, Fills };
 
 /// Whether a function of elements is made of F::wide, of widened elements, two of which an instruction
@@ -92,36 +92,28 @@ BW_DEVICE Pack<Y, n> map_pack(F f, uint32_t i, const In&... in) {
   }
 }
 
-/// As many of `unroll` whole packs of a thread as there are from i on, a block's width apart: the next one is
-/// under way while one is worked on. Whether they were fewer; i becomes where the thread would go on.
+/// `unroll` packs of a thread from i on, a block's width apart, all loaded before what is made of them. False
+/// where not all are whole: i becomes where the first of these begins.
 template <class Y, int n, int unroll, class F, class S>
 BW_DEVICE bool map_long(Y* y, uint32_t& i, uint32_t count, F f, Memory<S> x) {
-  const auto load = [&]() __attribute__((always_inline)) {
-    return *reinterpret_cast<const Packed<S, n>*>(x.x + i);
-  };
-  int u = 0;
-  bool more = i + n <= count;
-  Packed<S, n> next{};
-  if (more) next = load();
-#pragma unroll 1
-  while (more) {
-    next.hide();  // words, not elements, go round the loop
+  constexpr uint32_t kStep = kMapThreads * n;
+  if (i + n > count) return false;
+  Packed<S, n> in[unroll];
+#pragma unroll
+  for (int u = 0; u < unroll; ++u) {  // what is not there is the beginning: loads need no branches
+    const uint32_t at = i + static_cast<uint32_t>(u) * kStep;
+    in[u] = x.template words<n>(at + n <= count ? at : 0);
+  }
+#pragma unroll
+  for (int u = 0; u < unroll; ++u, i += kStep) {
+    if (i + n > count) return false;
+    in[u].hide();
     Compute<S> wide[n];
 #pragma unroll
-    for (uint32_t j = 0; j < n; ++j) {
-      auto bits = bit_cast<uint32_t>(widen_at(next, j));
-      BW_HIDE_WORD(bits);  // here, so that the next pack may take the registers of this one
-      wide[j] = bit_cast<float>(bits);
-    }
-    const uint32_t at = i;
-    i += kMapThreads * n;
-    more = ++u < unroll && i + n <= count;
-    if (more) next = load();
-#pragma unroll
-    for (uint32_t j = 0; j < n; ++j) wide[j] = f.wide(wide[j]);
-    *reinterpret_cast<Pack<Y, n>*>(y + at) = narrowed<Y>(wide).elements();
+    for (uint32_t j = 0; j < n; ++j) wide[j] = f.wide(widen_at(in[u], j));
+    *reinterpret_cast<Pack<Y, n>*>(y + i) = narrowed<Y>(wide).elements();
   }
-  return u < unroll;
+  return true;
 }
 
 /// y[i] = f(i, x[i]...) for i < count.
@@ -147,7 +139,7 @@ BW_DEVICE void map_dense(Y* y, uint32_t count, F f, X... x) {
       i += kStep;
     };
     if constexpr (length == Length::Long) {
-      if (map_long<Y, n, kUnroll>(y, i, count, f, x...)) end_of_count();
+      if (!map_long<Y, n, kUnroll>(y, i, count, f, x...)) end_of_count();
     } else if constexpr (length == Length::Fills || kManyStepsToWiden<Y> ||
                          (kManyStepsToWiden<typename X::Element> || ...)) {
       // Many steps to widen or to narrow make any function long.

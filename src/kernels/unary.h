@@ -45,6 +45,10 @@ constexpr bool has_angle(const char* text) {
 template <class S, class Row>
 inline constexpr bool kHasHalf = m::Narrow<S> && !__is_same(decltype(Row::half(0.0f, 0.0f)), Same);
 
+/// What is costly for narrow elements is so for f32.
+template <class S, class Row>
+inline constexpr bool kIsLong = kHasHalf<S, Row> || (__is_same(S, float) && kHasHalf<f16, Row>);
+
 template <class S, class Row>
 struct UnaryValue {
   using T = Compute<S>;
@@ -70,9 +74,9 @@ struct UnaryValue {
 
 template <class S, class Row>
 BW_DEVICE void unary_dense(const UnaryArgs& args) {
-  map_dense<kHasHalf<S, Row> ? Length::Long : Length::Short>(static_cast<S*>(args.y), args.count,
-                                                             UnaryValue<S, Row>{args.param},
-                                                             Memory<S>{static_cast<const S*>(args.x)});
+  map_dense<kIsLong<S, Row> ? Length::Long : Length::Short>(static_cast<S*>(args.y), args.count,
+                                                            UnaryValue<S, Row>{args.param},
+                                                            Memory<S>{static_cast<const S*>(args.x)});
 }
 }  // namespace beeswax::gpu
 

@@ -87,16 +87,19 @@ bool launch_rows(Gpu& gpu, KernelTable& table, const RowsView& view, DType dtype
   args.width_log2 =
       log2_up(std::min<int64_t>(shape.chunk_threads(), ceil_div(view.n + turned, int64_t{shape.lanes})));
   args.groups_log2 = log2_up(ceil_div(view.n, int64_t{kChunk}));
-  args.block_rows_log2 = log2_up(shape.threads >> (args.width_log2 + args.groups_log2));
+  // Threads of a row wait for each other, and so for all that share the block: few do.
+  constexpr uint32_t kFewThreads = 128;
+  const uint32_t row_threads = 1u << (args.width_log2 + args.groups_log2);
+  const uint32_t threads = std::min(shape.threads, std::max(row_threads, kFewThreads));
+  args.block_rows_log2 = log2_up(threads / row_threads);
   args.x_row = view.stride;
   const Kernel& kernel = table.get(gpu, entry(dtype, static_cast<size_t>(*kind)));
-  const int64_t most = most_blocks(shape.threads) << args.block_rows_log2;
+  const int64_t most = most_blocks(threads) << args.block_rows_log2;
   for_rows(view.rows, most, [&](int64_t first, int64_t rows) {
     args.x = at(view.x, first * view.stride, dtype);
     args.y = at(y, first * view.n, dtype);
     args.rows = static_cast<uint32_t>(rows);
-    gpu.launch(kernel, {{blocks_for(rows, int64_t{1} << args.block_rows_log2), 1, 1}, shape.threads, 0},
-               args);
+    gpu.launch(kernel, {{blocks_for(rows, int64_t{1} << args.block_rows_log2), 1, 1}, threads, 0}, args);
   });
   return true;
 }
