@@ -48,9 +48,11 @@ struct UpsampleArgs {
   const void* x;
   void* y;
   uint32_t count;
-  const void* rows;     // of UpsamplePlace; nearest: of uint32_t
+  const void* rows;     // of UpsamplePlace; nearest: of uint32_t, or null: place i is i in / out
   const void* columns;  // likewise
-  uint32_t packed;      // nearest: threads make packs of neighbours in a row, in kUpsamplePlanes planes each
+  uint32_t in_rows, in_columns, first_row;
+  Divisor out_rows, out_columns;
+  uint32_t packed;  // nearest: threads make packs of neighbours in a row, in kUpsamplePlanes planes each
   uint32_t planes;
   Planes from;
   PlaneOutputs outputs;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Upsampling: where the rows and columns of the output come from is found once for each axis, in f64 or whole
-// numbers; then a thread makes one output, or a pack of neighbours.
+// Upsampling: where the rows and columns of the output come from is found once for each axis, in f64, or
+// where 32 bits do not hold the numbers; then a thread makes one output, or packs of neighbours.
 //   floors: the bytes of x and y over the bandwidth
 #include "kernels/planes.h"
 
@@ -31,26 +31,30 @@ BW_KERNEL(kMapThreads) upsample_axes(UpsampleAxesArgs args) {
   if (i < args.columns.out) find_place(args.columns, i, args.bilinear != 0, args.align_corners != 0);
 }
 
+/// Where nearest row `row` of the launch comes from, and column `column`.
+BW_DEVICE uint32_t nearest_row(const UpsampleArgs& args, uint32_t row) {
+  if (args.rows == nullptr) return divide((args.first_row + row) * args.in_rows, args.out_rows);
+  return static_cast<const uint32_t*>(args.rows)[row];
+}
+BW_DEVICE uint32_t nearest_column(const UpsampleArgs& args, uint32_t column) {
+  if (args.columns == nullptr) return divide(column * args.in_columns, args.out_columns);
+  return static_cast<const uint32_t*>(args.columns)[column];
+}
+
 /// A pack of neighbours in a row of each of kUpsamplePlanes planes.
 template <class S>
 BW_DEVICE void nearest_packs(const UpsampleArgs& args) {
-  constexpr uint32_t n = packed_elements(sizeof(S)), kPlaces = n < 4 ? n : 4;
+  constexpr uint32_t n = packed_elements(sizeof(S));
   const uint32_t i = (block() * kMapThreads + thread()) * n;
   const uint32_t line = divide(i, args.outputs.columns), group = divide(line, args.outputs.rows);
   const uint32_t row = line - group * args.outputs.rows.divisor;
   const uint32_t column = i - line * args.outputs.columns.divisor;
   const uint32_t first = group * kUpsamplePlanes;
   if (first >= args.planes) return;
-  const S* x = static_cast<const S*>(args.x) + static_cast<const uint32_t*>(args.rows)[row] * args.from.row;
-  const uint32_t* columns = static_cast<const uint32_t*>(args.columns) + column;
+  const S* x = static_cast<const S*>(args.x) + nearest_row(args, row) * args.from.row;
   int64_t places[n];
 #pragma unroll
-  for (uint32_t j = 0; j < n; j += kPlaces) {
-    uint32_t some[kPlaces];
-    __builtin_memcpy(some, __builtin_assume_aligned(columns + j, 4 * kPlaces), 4 * kPlaces);
-#pragma unroll
-    for (uint32_t k = 0; k < kPlaces; ++k) places[j + k] = some[k] * args.from.column;
-  }
+  for (uint32_t j = 0; j < n; ++j) places[j] = nearest_column(args, column + j) * args.from.column;
   Pack<S, n> out[kUpsamplePlanes];
 #pragma unroll
   for (uint32_t p = 0; p < kUpsamplePlanes; ++p) {
@@ -73,9 +77,8 @@ BW_DEVICE void nearest(const UpsampleArgs& args) {
   const uint32_t i = block() * kMapThreads + thread();
   if (i >= args.count) return;
   const PlanePlace at = plane_place(args.outputs, args.from, i);
-  const S* x = static_cast<const S*>(args.x) +
-               (at.plane + static_cast<const uint32_t*>(args.rows)[at.row] * args.from.row);
-  static_cast<S*>(args.y)[i] = x[static_cast<const uint32_t*>(args.columns)[at.column] * args.from.column];
+  const S* x = static_cast<const S*>(args.x) + (at.plane + nearest_row(args, at.row) * args.from.row);
+  static_cast<S*>(args.y)[i] = x[nearest_column(args, at.column) * args.from.column];
 }
 
 #define BW_NEAREST(S, bytes) \

@@ -86,6 +86,13 @@ TEST(Upsample, NearestPositionsAreExact) {
         ASSERT_EQ(got[static_cast<size_t>(i)], i * in / out) << in << " to " << out;
     }
   }
+  // Products beyond 32 bits, along rows and columns.
+  for (const auto& [in, out] : {std::pair<int64_t, int64_t>{70'000, 70'004}, {70'001, 69'999}}) {
+    const Tensor x = iota<int32_t>(in);
+    const std::vector<int32_t> got = x.reshape({1, 1, in}).upsample_nearest1d(out).to_vec<int32_t>();
+    EXPECT_EQ(x.reshape({1, 1, in, 1}).upsample_nearest2d(out, 1).to_vec<int32_t>(), got);
+    for (int64_t i = 0; i < out; ++i) ASSERT_EQ(got[static_cast<size_t>(i)], i * in / out) << in;
+  }
 }
 
 // The rule for one output; T is the compute type.

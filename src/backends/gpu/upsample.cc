@@ -28,17 +28,27 @@ void GpuBackend::upsample(const UpsampleShape& s, const Operand& x, const Target
   if (std::max({s.h_in, s.w_in, s.h_out, s.w_out}) > kMostElements)
     fail(ErrorKind::TooLarge, "upsample", s.h_in, " by ", s.w_in, " to ", s.h_out, " by ", s.w_out,
          ": a side has no GPU kernel beyond ", kMostElements);
+  const auto small = [](int64_t in, int64_t out) { return in * out <= kMostElements; };
+  const bool found = s.bilinear || !small(s.h_in, s.h_out) || !small(s.w_in, s.w_out);
   const size_t size = s.bilinear ? sizeof(UpsamplePlace) : sizeof(uint32_t);
-  const detail::Ref<Storage> places = scratch(static_cast<size_t>(s.h_out + s.w_out) * size);
-  std::byte* columns = places->data();  // begin where packs of them do
-  std::byte* rows = columns + static_cast<size_t>(s.w_out) * size;
-  const UpsampleAxesArgs axes{axis_of(rows, s, s.h_in, s.h_out, s.scale_h),
-                              axis_of(columns, s, s.w_in, s.w_out, s.scale_w), s.bilinear ? 1u : 0u,
-                              s.align_corners ? 1u : 0u};
-  gpu_.launch(axes_kernel.get(gpu_, 0),
-              {{blocks_for(std::max(s.h_out, s.w_out), kMapThreads), 1, 1}, kMapThreads, 0}, axes);
+  detail::Ref<Storage> places;
+  std::byte* rows = nullptr;
   UpsampleArgs arguments{};
-  arguments.columns = columns;
+  if (found) {
+    places = scratch(static_cast<size_t>(s.h_out + s.w_out) * size);
+    std::byte* const columns = places->data();
+    rows = columns + static_cast<size_t>(s.w_out) * size;
+    const UpsampleAxesArgs axes{axis_of(rows, s, s.h_in, s.h_out, s.scale_h),
+                                axis_of(columns, s, s.w_in, s.w_out, s.scale_w), s.bilinear ? 1u : 0u,
+                                s.align_corners ? 1u : 0u};
+    gpu_.launch(axes_kernel.get(gpu_, 0),
+                {{blocks_for(std::max(s.h_out, s.w_out), kMapThreads), 1, 1}, kMapThreads, 0}, axes);
+    arguments.columns = columns;
+  }
+  arguments.in_rows = static_cast<uint32_t>(s.h_in);
+  arguments.in_columns = static_cast<uint32_t>(s.w_in);
+  arguments.out_rows = divisor_of(static_cast<uint32_t>(s.h_out));
+  arguments.out_columns = divisor_of(static_cast<uint32_t>(s.w_out));
   arguments.from = planes_of(*x.layout);
   const Kernel& kernel = s.bilinear ? bilinear_kernels.get(gpu_, index_of(x.dtype))
                                     : nearest_kernels.get(gpu_, size_index(x.dtype));
@@ -46,7 +56,8 @@ void GpuBackend::upsample(const UpsampleShape& s, const Operand& x, const Target
     arguments.x =
         at(x.data(), part.image * x.layout->stride(0) + part.channel * x.layout->stride(1), x.dtype);
     arguments.y = at(out.data(), first, out.dtype);
-    arguments.rows = rows + static_cast<size_t>(part.row) * size;
+    if (found) arguments.rows = rows + static_cast<size_t>(part.row) * size;
+    arguments.first_row = static_cast<uint32_t>(part.row);
     arguments.count = static_cast<uint32_t>(count);
     arguments.outputs = plane_outputs(part.channels, part.rows, s.w_out);
     const int bytes = bytes_of(x.dtype), pack = packed_elements(bytes);
