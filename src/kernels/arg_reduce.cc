@@ -3,8 +3,8 @@
 // unsigned keys in the order searched, NaN largest; the largest key at the lowest place wins, in whatever
 // order threads meet.
 //   floors: bytes of x over the memory's bandwidth; for each element seven integer operations over the ALU
-//   rate, or two where dense rows hold floats of 4 bytes, and on NVIDIA's one for those of 2
-//   H100, shares of copying: rows of f32 0.99, of f16 0.92; columns of f32 0.96, of f16 0.78
+//   rate, or two where dense rows hold floats of 4 bytes, and on NVIDIA's one for those of 2, of columns too
+//   H100, shares of copying: rows of f32 0.97, of f16 0.91; columns of f32 0.96, of f16 0.76
 #include "kernels/order.h"
 #include "tables/same_text.h"
 
@@ -100,7 +100,7 @@ BW_DEVICE Key largest_of_threads(Key key, uint32_t width, Key* shared) {
   return key;
 }
 
-/// S, or the other one, as args.infinity tells: f(S()) for the floats of two bytes that elements are.
+/// f(an f16) or f(a bf16), whichever of the floats of two bytes elements are, as args.infinity tells.
 template <class F>
 BW_DEVICE auto with_halves(const ArgReduceArgs& args, F f) {
   constexpr uint64_t kInfinityF16 = 0x7c00;
@@ -372,7 +372,7 @@ BW_DEVICE void join_pieces(const ArgJoinArgs& args, Best<Key>* shared) {
 }
 
 #define BW_ARG_REDUCE_KERNEL(U, bytes)                                             \
-  BW_KERNEL_SIDE_BY_SIDE(kArgThreads, bytes < 4 ? 4 : blocks_side_by_side(bytes))  \
+  BW_KERNEL_SIDE_BY_SIDE(kArgThreads, blocks_side_by_side(bytes))                  \
   arg_reduce_##bytes(ArgReduceArgs args) {                                         \
     BW_SHARED static Best<KeyOf<U>::Type> shared[kArgWaves];                       \
     BW_SHARED static KeyOf<U>::Type keys[kArgWaves];                               \

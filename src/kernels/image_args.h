@@ -48,7 +48,7 @@ struct UpsampleArgs {
   const void* x;
   void* y;
   uint32_t count;
-  const void* rows;     // of UpsamplePlace; nearest: of uint32_t, or null: place i is i in / out
+  const void* rows;     // of UpsamplePlace; nearest: of uint32_t, or null: output i comes from i * in / out
   const void* columns;  // likewise
   uint32_t in_rows, in_columns, first_row;
   Divisor out_rows, out_columns;

@@ -35,7 +35,8 @@ BW_DEVICE void softmax_rows(const RowsArgs& args, typename Rows::A (&partials)[2
   constexpr bool kFit = sizeof(S) == sizeof(A) || Rows::kOneChunk || Rows::kLoose;
   constexpr uint32_t kPacksKept = kFit ? Rows::kPacks : Rows::kPacks * (Rows::kWide ? 1 : 3) / 4;
   constexpr uint32_t kKept = kPacksKept * Rows::kOwn;
-  // Once for softmax and once for its logarithm: to ask at each element would cost as much as a tenth of it.
+  // Once for softmax and once for its logarithm: asked at each element, both would be computed, and one
+  // chosen.
   const auto rest = [&](auto logarithm) __attribute__((always_inline)) {
     constexpr bool kLog = decltype(logarithm)::kCount != 0;
     A kept[kKept > 0 ? kKept : 1];

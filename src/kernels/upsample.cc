@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Upsampling: where the rows and columns of the output come from is found once for each axis, in f64, or
-// where 32 bits do not hold the numbers; then a thread makes one output, or packs of neighbours.
+// Upsampling: a thread makes one output, or packs of neighbours. Where rows and columns of the output come
+// from is found before, once for each axis: bilinear in f64, nearest only where 32 bits do not hold the
+// numbers.
 //   floors: the bytes of x and y over the bandwidth
 #include "kernels/planes.h"
 
