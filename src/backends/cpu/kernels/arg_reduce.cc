@@ -74,7 +74,7 @@ template <class Kind>
 __attribute__((noinline)) void scan(const typename Kind::Element* x, int64_t count, typename Kind::Key* key,
                                     typename Kind::Place* place) {
   using Places = typename Kind::Places;
-  const int64_t ahead = kBytesAhead;
+  const int64_t ahead = busy_ahead();
   constexpr int64_t n = Kind::kWidth;
   const int64_t registers = count / n;
   typename Kind::Pack keys = Kind::start(x);
@@ -288,7 +288,7 @@ void columns(const ArgColumnsArgs& args) {
   constexpr int kMany = 8, kFew = 2;
   const bool few = sizeof(Key) >= 4 && args.columns * static_cast<int64_t>(2 * sizeof(Key)) <= kResultsKept;
   const int64_t done = args.rows / (few ? kFew : kMany) * (few ? kFew : kMany);
-  if (few && foresees_streams()) {
+  if (few && busy_ahead() == 0) {
     take_rows<Kind, kFew, false>(args, 0, done / kFew, best, at);
   } else if (few) {
     take_rows<Kind, kFew>(args, 0, done / kFew, best, at);

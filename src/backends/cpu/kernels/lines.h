@@ -216,14 +216,18 @@ BW_FN void compute(Outputs<S, n>& out, F f, const Inputs<X, n>&... x) {
   }
 }
 
+/// Whether taking elements apart is most of the work of a line of them.
+template <class S>
+constexpr bool kBusy = sizeof(S) < 4 || (std::is_integral_v<S> && sizeof(S) == 8);
+
 /// y[i] = f(x[i]...) in the compute types, rounded once. y is one of the x or apart from them. past_caches: y
 /// is 64-byte aligned, and its lines bypass the caches; the caller fences. Requests ahead[i] into the second
 /// cache as y[i] is written, so that reads and writes take turns; else, of what streams past the caches, the
-/// inputs kBytesAhead from here.
+/// inputs kBytesAhead or busy_ahead() from here.
 template <bool kRequests, class S, class F, class... X>
 BW_FN void map_lines_from(const S* ahead, S* y, int64_t count, bool past_caches, F f, const X*... x) {
   constexpr int64_t n = kBlock<S, X...>;
-  [[maybe_unused]] const int64_t bytes = past_caches ? kBytesAhead : 0;
+  [[maybe_unused]] const int64_t bytes = !past_caches ? 0 : (kBusy<X> || ...) ? busy_ahead() : kBytesAhead;
   int64_t i = 0;
   for (; i + n <= count; i += n) {
     if constexpr (kRequests) {

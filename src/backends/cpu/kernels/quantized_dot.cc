@@ -182,6 +182,7 @@ namespace plain {
 #include "backends/cpu/kernels/quantized_simd.inc"
 #include "backends/cpu/kernels/quantized_formats.inc"
 #include "backends/cpu/kernels/quantized_rows.inc"
+#include "backends/cpu/kernels/quantized_pack.inc"
 #include "backends/cpu/kernels/quantized_panel.inc"
 // clang-format on
 }  // namespace plain
@@ -201,6 +202,7 @@ namespace vnni {
 #include "backends/cpu/kernels/quantized_formats.inc"
 #include "backends/cpu/kernels/quantized_rows_vnni.inc"
 #include "backends/cpu/kernels/quantized_rows.inc"
+#include "backends/cpu/kernels/quantized_pack.inc"
 #include "backends/cpu/kernels/quantized_panel.inc"
 // clang-format on
 }  // namespace vnni

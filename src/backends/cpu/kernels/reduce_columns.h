@@ -304,7 +304,7 @@ class ColumnChunk {
     if (!few) {
       requests.block = kStreams * args_.columns;
     } else if (args_.dense) {
-      requests.near = kBytesAhead / static_cast<int64_t>(sizeof(Element));
+      requests.near = busy_ahead() / static_cast<int64_t>(sizeof(Element));
     }
     for (int64_t step = 0; step < steps; ++step) {
       const char* x[kStreams] = {};
