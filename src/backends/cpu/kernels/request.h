@@ -13,7 +13,7 @@ namespace {
 /// Bytes ahead that loops request which keep a core busy beside reading. With AVX2 these do not run far
 /// enough ahead by themselves on any processor: two Zen 3 cores negate f16 at 0.87 of the speed of copying
 /// without requests and at 1.0 with them, and find places of the largest at 0.70 and 0.88 of the speed of
-/// reading. Sums and f32 functions become up to a tenth slower.
+/// reading. Sums would become up to a fifth slower, and f64 to f32 a seventh.
 BW_FN int64_t busy_ahead() {
 #if defined(BW_ISA_v3)
   return 4096;
