@@ -177,7 +177,9 @@ namespace beeswax::m {
             print(f"{name} {ctype} {count} coefficients: {ulps:.3g} ulp", file=sys.stderr, flush=True)
             print(f"BW_FN {ctype} {name}({ctype} x) {{")
             parts = [literal(c, ctype == "double") for c in coefficients]
-            print("  return polynomial(x, " + ",\n                    ".join(
+            # Three coefficients are as soon done by Horner's rule, which needs no square.
+            call = "  return " + ("horner" if count == 3 and name.endswith("_short") else "polynomial") + "(x, "
+            print(call + (",\n" + " " * len(call)).join(
                 ", ".join(parts[i:i + 4]) for i in range(0, len(parts), 4)) + ");")
             print("}")
         print()

@@ -44,11 +44,15 @@ inline constexpr bool kPairsWiden = false;
 #if BW_CONVERTS_F8
 template <>
 inline constexpr bool kPairsWiden<f8e4m3> = true;
-/// One of the two f8e4m3 of a half word. Compilers see that both are converted at once.
-BW_DEVICE float widen_pair(uint16_t elements, int which) {
+/// The two f8e4m3 of a half word as two f16.
+BW_DEVICE uint32_t halves_of(uint16_t elements) {
   uint32_t pair;
   __asm__("cvt.rn.f16x2.e4m3x2 %0, %1;" : "=r"(pair) : "h"(elements));
-  return static_cast<float>(bit_cast<_Float16>(static_cast<uint16_t>(pair >> (16 * which))));
+  return pair;
+}
+/// One of the two f8e4m3 of a half word. Compilers see that both are converted at once.
+BW_DEVICE float widen_pair(uint16_t elements, int which) {
+  return static_cast<float>(bit_cast<_Float16>(static_cast<uint16_t>(halves_of(elements) >> (16 * which))));
 }
 #endif
 

@@ -42,27 +42,30 @@ BW_DEVICE void store_once(T* to, T value) {
   __builtin_nontemporal_store(value, to);
 }
 
-/// ids[k] = the id at offset[k]: one branch by dtype for all of them, so that their loads are in flight
-/// together. `once`: nobody else reads them.
-template <bool once = true, int n>
-BW_DEVICE void read_ids(const IdsArgs& args, const int64_t (&offset)[n], int64_t (&id)[n]) {
-  const auto read = [&](auto* ids) __attribute__((always_inline)) {
-#pragma unroll
-    for (int k = 0; k < n; ++k)
-      id[k] = static_cast<int64_t>(once ? load_once(ids + offset[k]) : ids[offset[k]]);
-  };
+/// f(the ids, as what they are).
+template <class F>
+BW_DEVICE void with_ids(const IdsArgs& args, F f) {
   switch (args.kind) {
     case 0:
-      return read(static_cast<const uint8_t*>(args.ids));
+      return f(static_cast<const uint8_t*>(args.ids));
     case 1:
-      return read(static_cast<const uint32_t*>(args.ids));
+      return f(static_cast<const uint32_t*>(args.ids));
     case 2:
-      return read(static_cast<const int16_t*>(args.ids));
+      return f(static_cast<const int16_t*>(args.ids));
     case 3:
-      return read(static_cast<const int32_t*>(args.ids));
+      return f(static_cast<const int32_t*>(args.ids));
     default:
-      return read(static_cast<const int64_t*>(args.ids));
+      return f(static_cast<const int64_t*>(args.ids));
   }
+}
+/// ids[k] = the id at offset[k], which nobody else reads: one branch by dtype for all of them, so that their
+/// loads are in flight together.
+template <int n>
+BW_DEVICE void read_ids(const IdsArgs& args, const int64_t (&offset)[n], int64_t (&id)[n]) {
+  with_ids(args, [&](const auto* ids) __attribute__((always_inline)) {
+#pragma unroll
+    for (int k = 0; k < n; ++k) id[k] = static_cast<int64_t>(load_once(ids + offset[k]));
+  });
 }
 
 /// The id if it is legal, else kSkip; `index` is its linear index in the launch. Reports a bad one.

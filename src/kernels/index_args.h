@@ -25,11 +25,14 @@ struct CheckIdsArgs {
   Walk<1> walk;
 };
 
-/// y[i] = x[i's offset + id * axis_stride], or 0 where the id skips.
+/// y[i] = x[i's offset + id * axis_stride], or 0 where the id skips. Where `columns` is not 0, y is `rows` of
+/// as many elements, and they are made by panels of a block's width of columns, so that what ids of a panel
+/// name stays in a cache.
 struct GatherArgs {
   const void* x;
   void* y;
-  uint32_t count;
+  uint32_t count, columns;
+  Divisor rows;
   int64_t axis_stride;
   IdsArgs ids;
   Walk<2> walk;  // x without a step along the axis, ids

@@ -2,6 +2,7 @@
 // Moves by ids; elements move as bits, whole rows in units of up to 16 bytes.
 //   floors: bytes of ids, elements read and elements written over the bandwidth of memory; elements that lie
 //   alone cost a sector of 32 bytes each
+#include "kernels/gpu_words.h"
 #include "kernels/ids.h"
 #include "kernels/wave.h"
 
@@ -24,10 +25,15 @@ BW_DEVICE void gather(const GatherArgs& args) {
   constexpr int n = kIndexUnroll;
   const S* x = static_cast<const S*>(args.x);
   S* y = static_cast<S*>(args.y);
-  const uint32_t first = block() * (kMapThreads * n) + thread();
+  const auto place = [&](int k) __attribute__((always_inline)) {
+    const uint32_t part = block() * n + static_cast<uint32_t>(k);
+    if (args.columns == 0) return part * kMapThreads + thread();
+    const uint32_t panel = divide(part, args.rows), row = part - panel * args.rows.divisor;
+    const uint32_t column = panel * kMapThreads + thread();
+    return column < args.columns ? row * args.columns + column : args.count;
+  };
   const auto index = [&](int k) __attribute__((always_inline)) {  // past the end, the last one
-    const uint32_t i = first + static_cast<uint32_t>(k) * kMapThreads;
-    return i < args.count ? i : args.count - 1;
+    return place(k) < args.count ? place(k) : args.count - 1;
   };
   int64_t from[n], at[n], id[n];
   S value[n];
@@ -47,49 +53,72 @@ BW_DEVICE void gather(const GatherArgs& args) {
   }
 #pragma unroll
   for (int k = 0; k < n; ++k) {
-    const uint32_t i = first + static_cast<uint32_t>(k) * kMapThreads;
-    if (i < args.count) store_once(y + i, value[k]);
+    if (place(k) < args.count) store_once(y + place(k), value[k]);
   }
 }
 
 // The same of whole rows, each in the shared memory of a block: reads at random of the device's memory would
-// be a line for each thread.
-template <class S>
-BW_DEVICE void gather_rows(const GatherRowsArgs& args, Unit16* shared) {
+// be a line for each thread. Loads of the next ids are under way while elements move by the ones before.
+template <class S, class Id>
+BW_DEVICE void gather_rows(const GatherRowsArgs& args, const Id* all_ids, Unit16* shared) {
   constexpr int n = kIndexUnroll;
-  constexpr uint32_t kPack = sizeof(Unit16) / sizeof(S);
+  constexpr uint32_t kPack = sizeof(Unit16) / sizeof(S), kStep = kMapThreads * n;
   int64_t offset[2];
   offsets_at(args.walk, block(), offset);
+  const auto column_of = [&](uint32_t i, int k) __attribute__((always_inline)) {
+    return i + static_cast<uint32_t>(k) * kMapThreads;
+  };
+  Id ids[n];
+  const auto load_ids = [&](uint32_t i) __attribute__((always_inline)) {
+#pragma unroll
+    for (int k = 0; k < n; ++k) {  // past the end, the last one
+      const uint32_t column = column_of(i, k) < args.columns ? column_of(i, k) : args.columns - 1;
+      ids[k] = all_ids[offset[1] + column * args.ids_stride];
+    }
+  };
+  load_ids(thread());
   const S* x = static_cast<const S*>(args.x) + offset[0];
   S* row = reinterpret_cast<S*>(shared);
   uint32_t dense = 0;
   if (aligned16(x)) {
     dense = args.length / kPack;
-#pragma unroll n
-    for (uint32_t i = thread(); i < dense; i += kMapThreads)
-      shared[i] = reinterpret_cast<const Unit16*>(x)[i];
+#pragma unroll 1
+    for (uint32_t i = thread(); i < dense; i += kStep) {
+      Unit16 units[n];
+#pragma unroll
+      for (int k = 0; k < n; ++k)
+        units[k] = reinterpret_cast<const Unit16*>(x)[column_of(i, k) < dense ? column_of(i, k) : i];
+#pragma unroll
+      for (int k = 0; k < n; ++k)
+        if (column_of(i, k) < dense) shared[column_of(i, k)] = units[k];
+    }
     dense *= kPack;
   }
+#pragma unroll 1
   for (uint32_t i = dense + thread(); i < args.length; i += kMapThreads) row[i] = x[i];
   barrier();
   const uint32_t first = block() * args.columns;
   S* y = static_cast<S*>(args.y) + first;
-  for (uint32_t i = thread(); i < args.columns; i += kMapThreads * n) {
-    int64_t at[n], id[n];
+#pragma unroll 1
+  for (uint32_t i = thread(); i < args.columns; i += kStep) {
+    Id now[n];
 #pragma unroll
-    for (uint32_t k = 0; k < n; ++k) {  // past the end, the last one
-      const uint32_t column = i + k * kMapThreads;
-      at[k] = offset[1] + (column < args.columns ? column : args.columns - 1) * args.ids_stride;
-    }
-    read_ids<false>(args.ids, at, id);  // index_select's are those of every row
+    for (int k = 0; k < n; ++k) now[k] = ids[k];
+    load_ids(i + kStep);
 #pragma unroll
-    for (uint32_t k = 0; k < n; ++k) {
-      const uint32_t column = i + k * kMapThreads;
+    for (int k = 0; k < n; ++k) {
+      const uint32_t column = column_of(i, k);
       if (column >= args.columns) break;
-      id[k] = legal_id(args.ids, id[k], at[k], first + column);
-      store_once(y + column, id[k] != kSkip ? row[id[k]] : S());
+      const int64_t id = legal_id(args.ids, static_cast<int64_t>(now[k]),
+                                  offset[1] + column * args.ids_stride, first + column);
+      store_once(y + column, id != kSkip ? row[id] : S());
     }
   }
+}
+template <class S>
+BW_DEVICE void gather_rows(const GatherRowsArgs& args, Unit16* shared) {
+  with_ids(args.ids,
+           [&](const auto* ids) __attribute__((always_inline)) { gather_rows<S>(args, ids, shared); });
 }
 
 template <class S>
@@ -129,7 +158,7 @@ BW_KERNEL(kMapThreads) scatter_claim(ScatterArgs args) {
 #define BW_INDEXING(S, bytes)                                                    \
   BW_KERNEL(kMapThreads) gather_##bytes(GatherArgs args) { gather<S>(args); }    \
   BW_KERNEL(kMapThreads) scatter_##bytes(ScatterArgs args) { scatter<S>(args); } \
-  BW_KERNEL(kMapThreads) gather_rows_##bytes(GatherRowsArgs args) {              \
+  BW_KERNEL_OF(kMapThreads, 6) gather_rows_##bytes(GatherRowsArgs args) {        \
     BW_SHARED static Unit16 row[kGatherRowBytes / sizeof(Unit16)];               \
     gather_rows<S>(args, row);                                                   \
   }

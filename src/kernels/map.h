@@ -104,13 +104,18 @@ BW_DEVICE bool map_long(Y* y, uint32_t& i, uint32_t count, F f, Memory<S> x) {
     const uint32_t at = i + static_cast<uint32_t>(u) * kStep;
     in[u] = x.template words<n>(at + n <= count ? at : 0);
   }
+  if constexpr (F::kBranches) {  // no load moves behind what is made of another
+#pragma unroll
+    for (auto& pack : in) pack.hide();
+  }
 #pragma unroll
   for (int u = 0; u < unroll; ++u, i += kStep) {
     if (i + n > count) return false;
     in[u].hide();
     Compute<S> wide[n];
 #pragma unroll
-    for (uint32_t j = 0; j < n; ++j) wide[j] = f.wide(widen_at(in[u], j));
+    for (uint32_t j = 0; j < n; ++j) wide[j] = widen_at(in[u], j);
+    f.wide_all(wide);
     *reinterpret_cast<Pack<Y, n>*>(y + i) = narrowed<Y>(wide).elements();
   }
   return true;

@@ -191,6 +191,18 @@ BW_DEVICE void write_result(void* y, int64_t at, A value, A center, int64_t n, u
   if (same_text(kReduceTexts[kernel].combine, kMaximumText)) value = reversed(value, flags);
   if ((flags & kReduceFinishes) != 0)
     value = reduce_finish<kernel, A>(finish, value, static_cast<A>(n), center);
+  if constexpr (__is_same(S, float)) {
+    if ((flags & kReduceRounds) != 0) {
+      if ((flags & kReduceToF16) != 0) {
+        static_cast<f16*>(y)[at] = narrow<f16>(value);
+      } else if ((flags & kReduceToBf16) != 0) {
+        static_cast<bf16*>(y)[at] = narrow<bf16>(value);
+      } else {
+        static_cast<f8e4m3*>(y)[at] = narrow<f8e4m3>(value);
+      }
+      return;
+    }
+  }
   if (__is_same(A, S) || (flags & kReduceWide) != 0) {
     static_cast<A*>(y)[at] = value;
   } else {

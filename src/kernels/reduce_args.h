@@ -38,6 +38,11 @@ inline constexpr uint32_t kReduceWide = 4;       // results are of the compute t
 inline constexpr uint32_t kReducePacks = 8;      // every row begins where packs do
 inline constexpr uint32_t kReduceReverses = 32;  // elements and results are reversed: a minimum
 inline constexpr uint32_t kReduceSplit = 16;     // rows: each unit is a chunk; columns: lanes are shared out
+// A pass over f32 whose results are rounded to a narrower dtype.
+inline constexpr uint32_t kReduceToF16 = 64;
+inline constexpr uint32_t kReduceToBf16 = 128;
+inline constexpr uint32_t kReduceToF8 = 256;
+inline constexpr uint32_t kReduceRounds = kReduceToF16 | kReduceToBf16 | kReduceToF8;
 
 /// Short rows are whole packs, of which a thread has kShortPacks: so a group of threads has several rows.
 inline constexpr uint32_t kShortRow = 2 * kLanes;  // elements of the longest

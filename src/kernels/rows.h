@@ -181,6 +181,19 @@ struct RegisterRow {
       const auto elements = top.elements();
 #pragma unroll
       for (uint32_t j = 0; j < kOwn; ++j) lanes[j] = widen(elements.v[j]);
+#if BW_CONVERTS_F8
+    } else if constexpr (kPairsWiden<S>) {
+      Packed<f16, static_cast<int>(kOwn)> top;
+      each([&](uint32_t p) __attribute__((always_inline)) {
+#pragma unroll
+        for (uint32_t w = 0; w < kOwn / 2; ++w) {
+          const uint32_t pair = halves_of(static_cast<uint16_t>(v[p].words[w / 2] >> (w % 2 * 16)));
+          top.words[w] = p == 0 ? pair : larger_pairs<f16>(top.words[w], pair);
+        }
+      });
+#pragma unroll
+      for (uint32_t j = 0; j < kOwn; ++j) lanes[j] = widen_at(top, j);
+#endif
     } else {
 #pragma unroll
       for (A& lane : lanes) lane = Largest::template none<A>();

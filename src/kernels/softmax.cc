@@ -24,17 +24,36 @@ BW_DEVICE A softmax_scale(A sum, uint32_t flags) {
   return A(1) / sum;
 }
 
+/// Where a thread's terms are: terms take the registers of the elements. Those of narrow elements need more:
+/// as many of them are kept as leave registers for three blocks at once, or for two wide ones; further ones
+/// wait in shared memory, and what that does not hold either is made twice.
 template <class Rows>
-BW_DEVICE void softmax_rows(const RowsArgs& args, typename Rows::A (&partials)[2][Rows::kGroups]) {
+struct TermsKept {
+  static constexpr bool kFit =
+      sizeof(typename Rows::Element) == sizeof(typename Rows::A) || Rows::kOneChunk || Rows::kLoose;
+  static constexpr uint32_t kPacks = kFit ? Rows::kPacks : Rows::kPacks * (Rows::kWide ? 1 : 5) / 8;
+  static constexpr uint32_t kRegisters = kPacks * Rows::kOwn, kRest = Rows::kPacks * Rows::kOwn - kRegisters;
+  static constexpr uint32_t kFour = 4, kMost = (32 << 10) / (sizeof(float) * Rows::kBlock);
+  static constexpr uint32_t kShared = kRest < kMost ? kRest : kMost;
+  struct alignas(16) Four {
+    float of[kFour];
+  };
+  Four rest[kShared > 0 ? kShared / kFour : 1][kShared > 0 ? Rows::kBlock : 1];
+  /// Term kRegisters + i of a thread.
+  BW_DEVICE_MEMBER float& at(uint32_t i, uint32_t of_thread) {
+    return rest[i / kFour][of_thread].of[i % kFour];
+  }
+};
+
+template <class Rows>
+BW_DEVICE void softmax_rows(const RowsArgs& args, typename Rows::A (&partials)[2][Rows::kGroups],
+                            TermsKept<Rows>& waiting) {
   using S = typename Rows::Element;
   using A = typename Rows::A;
   Rows rows(args);
   const A top = rows.largest(partials[0]);
-  // Terms take the registers of the elements. Those of narrow elements need more: as many of them are made
-  // twice as leave registers for three blocks at once, or for two wide ones.
-  constexpr bool kFit = sizeof(S) == sizeof(A) || Rows::kOneChunk || Rows::kLoose;
-  constexpr uint32_t kPacksKept = kFit ? Rows::kPacks : Rows::kPacks * (Rows::kWide ? 1 : 3) / 4;
-  constexpr uint32_t kKept = kPacksKept * Rows::kOwn;
+  using Kept = TermsKept<Rows>;
+  constexpr uint32_t kKept = Kept::kRegisters;
   // Once for softmax and once for its logarithm: asked at each element, both would be computed, and one
   // chosen.
   const auto rest = [&](auto logarithm) __attribute__((always_inline)) {
@@ -43,13 +62,20 @@ BW_DEVICE void softmax_rows(const RowsArgs& args, typename Rows::A (&partials)[2
     const A sum = rows.template join<Add>(
         partials[1], [&](A x) __attribute__((always_inline)) { return softmax_term<S>(x - top); },
         [&](A x, A term, uint32_t i) __attribute__((always_inline)) {
-          if (i < kKept) kept[i] = kLog ? x - top : term;
+          if (i < kKept) {
+            kept[i] = kLog ? x - top : term;
+          } else if (!kLog && i < kKept + Kept::kShared) {
+            waiting.at(i - kKept, thread()) = term;
+          }
         });
     const A scale = softmax_scale(sum, args.flags);
+    const uint32_t self = hidden(thread());  // or compilers would keep what is written in registers
     rows.store([](uint32_t) __attribute__((always_inline)) {},
                [&](A x, uint32_t i) __attribute__((always_inline)) {
                  if constexpr (kLog) return (i < kKept ? kept[i] : x - top) - scale;
-                 return (i < kKept ? kept[i] : softmax_term<S>(x - top)) * scale;
+                 return scale * (i < kKept                   ? kept[i]
+                                 : i < kKept + Kept::kShared ? waiting.at(i - kKept, self)
+                                                             : softmax_term<S>(x - top));
                });
   };
   if ((args.flags & kRowsSecond) != 0) {
@@ -97,7 +123,8 @@ constexpr uint32_t softmax_blocks() {
   BW_KERNEL_SIDE_BY_SIDE(Softmax##kind##_##name::kBlock, softmax_blocks<Softmax##kind##_##name>()) \
   softmax_##infix##name(RowsArgs args) {                                                           \
     BW_SHARED static Softmax##kind##_##name::A partials[2][Softmax##kind##_##name::kGroups];       \
-    softmax_rows<Softmax##kind##_##name>(args, partials);                                          \
+    BW_SHARED static TermsKept<Softmax##kind##_##name> waiting;                                    \
+    softmax_rows<Softmax##kind##_##name>(args, partials, waiting);                                 \
   }
 #define BW_SOFTMAX_APPLY(S, name)                                     \
   BW_KERNEL(kReduceThreads) softmax_sum_##name(ReduceRowsArgs args) { \

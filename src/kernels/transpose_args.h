@@ -9,9 +9,16 @@ namespace beeswax::gpu {
 /// Rows and columns of a block's tile. Lines of narrow elements would be short, and loads few, in small ones.
 constexpr int transpose_tile(int element_bytes) { return element_bytes > 4 ? kTile : 2 * kTile; }
 
-/// Elements of one or two bytes that a thread takes at a time where rows and columns are whole packs.
-constexpr int transpose_pack(int element_bytes) { return 4 / element_bytes; }
-/// Rows and columns of a tile of packs: a line of 128 bytes.
-constexpr int transpose_pack_tile(int element_bytes) { return kTile * transpose_pack(element_bytes); }
+/// Elements of one or two bytes move by squares, whose rows and columns are this many elements: as many as a
+/// few words hold.
+constexpr int transpose_square(int element_bytes, int words) { return 4 * words / element_bytes; }
+/// Squares of a tile, from the top down and from left to right. Two words a row make lines of 256 bytes on
+/// both sides; of bytes only where they are written, for a square tile of them would not fit.
+struct SquareTile {
+  int down, across;
+};
+constexpr SquareTile square_tile(int element_bytes, int words) {
+  return {kTile, words == 2 && element_bytes == 1 ? kTile / 2 : kTile};
+}
 
 }  // namespace beeswax::gpu

@@ -21,10 +21,12 @@ struct TilePlace {
   int64_t offset[n];
 
   template <class Args>
-  BW_DEVICE_MEMBER TilePlace(const Args& args, uint32_t side) {
+  BW_DEVICE_MEMBER TilePlace(const Args& args, uint32_t side) : TilePlace(args, side, side) {}
+  template <class Args>
+  BW_DEVICE_MEMBER TilePlace(const Args& args, uint32_t tile_rows, uint32_t tile_columns) {
     const uint32_t rows = divide(block(), args.column_tiles), matrix = divide(rows, args.row_tiles);
-    column = (block() - rows * args.column_tiles.divisor) * side;
-    row = (rows - matrix * args.row_tiles.divisor) * side;
+    column = (block() - rows * args.column_tiles.divisor) * tile_columns;
+    row = (rows - matrix * args.row_tiles.divisor) * tile_rows;
     offsets_at(args.batch, matrix, offset);
   }
 };

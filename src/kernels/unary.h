@@ -45,15 +45,18 @@ constexpr bool has_angle(const char* text) {
 template <class S, class Row>
 inline constexpr bool kHasHalf = m::Narrow<S> && !__is_same(decltype(Row::half(0.0f, 0.0f)), Same);
 
-/// What is costly for narrow elements is so for f32.
+/// What is costly for narrow elements is so for f32; and what branches, because no load moves before a
+/// branch.
 template <class S, class Row>
-inline constexpr bool kIsLong = kHasHalf<S, Row> || (__is_same(S, float) && kHasHalf<f16, Row>);
+inline constexpr bool kIsLong =
+    kHasHalf<S, Row> || (__is_same(S, float) && kHasHalf<f16, Row>) || Row::kHasAngle;
 
 template <class S, class Row>
 struct UnaryValue {
   using T = Compute<S>;
   double param;
   static constexpr bool kByPairs = kPairsWiden<S>;
+  static constexpr bool kBranches = Row::kHasAngle && !kHasHalf<S, Row>;
 
   BW_DEVICE_MEMBER S operator()(uint32_t, S x) const { return narrow<S>(wide(widen(x))); }
   BW_DEVICE_MEMBER T wide(T x) const {
@@ -63,12 +66,26 @@ struct UnaryValue {
       auto hidden = m::bits(x);
       BW_HIDE_WORD(hidden);
       return Row::half(m::from_bits<T>(hidden), p);
-    } else if constexpr (Row::kHasAngle) {
-      // The same bits; threads without large angles skip their costly reduction.
-      return m::is_small_angle(x) ? Row::apply_small(x, p) : Row::apply(x, p);
     } else {
       return Row::apply(x, p);
     }
+  }
+  /// The same of all elements of a pack. Packs without large angles skip their costly reduction, for the same
+  /// bits.
+  template <int n>
+  BW_DEVICE_MEMBER void wide_all(T (&x)[n]) const {
+    if constexpr (kBranches) {
+      bool small = true;
+#pragma unroll
+      for (const T& element : x) small &= m::is_small_angle(element);
+      if (small) {
+#pragma unroll
+        for (T& element : x) element = Row::apply_small(element, static_cast<T>(param));
+        return;
+      }
+    }
+#pragma unroll
+    for (T& element : x) element = wide(element);
   }
 };
 

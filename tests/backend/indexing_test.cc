@@ -170,6 +170,23 @@ TEST_P(Indexing, GatherOnEveryDtype) {
   }
 }
 
+// More than caches hold, named anywhere in by columns that devices take in panels; the last panel is not
+// full.
+TEST_P(Indexing, GatherFromAnywhere) {
+  Random random(16);
+  const Shape shape = {2, 1000, 1100}, to = {2, 260, 1100};
+  const std::vector<int64_t> ids = random_ids(random, to.elem_count(), shape[1], DType::I16);
+  const Raw values = test::random_raw(random, shape.elem_count(), DType::I64);
+  const Tensor x = from_raw(values, shape, DType::I64),
+               id_tensor = from_raw(as_raw(ids, DType::I16), to, DType::I16);
+  Raw expected;
+  for_each_index(to, [&](std::vector<int64_t> index) {
+    index[1] = ids[linear(to, index)];
+    expected.push_back(skips(index[1], shape[1]) ? 0 : values[linear(shape, index)]);
+  });
+  ASSERT_EQ(raw(x.gather(id_tensor, 1)), expected);
+}
+
 // By hand. Row-major order visits the ids of one column in increasing order, so that the last one wins.
 Raw scatter_by_hand(Raw to, const Shape& shape, const std::vector<int64_t>& ids, const Raw& source,
                     const Shape& part, int axis) {

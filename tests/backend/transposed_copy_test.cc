@@ -46,6 +46,14 @@ void check_sizes() {
       for (const int64_t margin : {0, 1, 2, 4}) check<T>(2, rows, columns, margin);
 }
 
+// Planes enough for the large tiles of a device, whose last rows and columns of squares lack some.
+TEST(TransposedCopy, LargeTiles) {
+  check<uint8_t>(140, 264, 136, 8);
+  check<uint8_t>(140, 136, 72, 8);
+  check<int16_t>(140, 132, 140, 4);
+  check<int16_t>(140, 68, 196, 8);
+}
+
 TEST(TransposedCopy, OneByte) { check_sizes<uint8_t>(); }
 TEST(TransposedCopy, TwoBytes) { check_sizes<int16_t>(); }
 TEST(TransposedCopy, FourBytes) { check_sizes<int32_t>(); }

@@ -167,14 +167,14 @@ TYPED_TEST(MathBasic, LogarithmsOfNormalNumbersAreTheSame) {
   }
 }
 
-// Every division that tanh makes, with every guess that a GPU may begin with. A quotient by a number whose
-// bits are all ones may miss the nearest, but too little to show in what tanh makes of it.
+// Every division that tanh makes, with every guess that a GPU may begin with. The reciprocal of a number
+// whose bits are all ones may miss the nearest, but too little to show in what tanh makes of it.
 TEST(MathDivide, TanhNeedsNoExactGuess) {
   for (uint32_t pattern = std::bit_cast<uint32_t>(0.8f); pattern <= std::bit_cast<uint32_t>(10.0f);
        ++pattern) {
     const float d = m::tanh_divisor(std::bit_cast<float>(pattern)), want = 1 - 2 / d, nearest = 1 / d;
     for (const float guess : {nearest, std::nextafter(nearest, 0.0f), std::nextafter(nearest, 1.0f)})
-      ASSERT_EQ(1 - m::divide_from_guess(2, d, guess), want) << d;
+      ASSERT_EQ(1 - 2 * m::reciprocal_from_guess<2>(d, guess), want) << d;
   }
 }
 

@@ -169,9 +169,10 @@ const void* place_of(const Argument& x, int64_t offset, DType dtype) {
 void launch_turned(Gpu& gpu, size_t entry, const Nest<3>& nest, const Turn& turn, const Argument& a,
                    const Argument& b, bool second, const Target& out) {
   const int64_t side = transpose_tile(bytes_of(out.dtype));
+  const TurnedTile tile{side, side};
   const Kernel& kernel = binary_kernels.get(gpu, entry + 2);
   BinaryTurnedArgs arguments{numbers_of(a, b, out.dtype), {}, second};
-  for_each_turned(nest, turn, side, [&](const Nest<3>& part, const std::array<int64_t, 3>& offset) {
+  for_each_turned(nest, turn, tile, [&](const Nest<3>& part, const std::array<int64_t, 3>& offset) {
     BinaryArgs& dense = arguments.dense;
     dense.a = place_of(a, offset[second ? 1 : 0], out.dtype);
     dense.b = place_of(b, offset[second ? 0 : 1], out.dtype);
@@ -187,7 +188,7 @@ void launch_turned(Gpu& gpu, size_t entry, const Nest<3>& nest, const Turn& turn
     for (size_t k = 0; k < 3; ++k) turned.rows_stride[k] = part.strides[k][rows];
     for (size_t k = 0; k < 2; ++k) turned.columns_stride[k] = part.strides[k][columns];
     turned.batch = batch_of(part, turn);
-    gpu.launch(kernel, {{static_cast<uint32_t>(tiles_of(part, turn, side)), 1, 1}, kTileThreads, 0},
+    gpu.launch(kernel, {{static_cast<uint32_t>(tiles_of(part, turn, tile)), 1, 1}, kTileThreads, 0},
                arguments);
   });
 }

@@ -20,8 +20,8 @@ KernelTable collect_kernels(3, [](size_t i) -> KernelTable::Name {
 KernelTable transpose_kernels(4, [](size_t i) -> KernelTable::Name {
   return {join_text("transpose_", 1 << i), "copy"};
 });
-KernelTable transpose_packs_kernels(2, [](size_t i) -> KernelTable::Name {
-  return {join_text("transpose_packs_", 1 << i), "copy"};
+KernelTable transpose_squares_kernels(2 * 2, [](size_t i) -> KernelTable::Name {
+  return {join_text("transpose_squares_", 1 << (i / 2), "_", 1 + i % 2), "copy"};
 });
 KernelTable range_kernels(kDTypes, [](size_t i) -> KernelTable::Name {
   return {join_text("range_", name_of(i)), "arange"};
@@ -65,18 +65,40 @@ uint64_t repeated(uint64_t element, int bytes) {
   return element;
 }
 
-// Whether both sides of a turned copy take whole packs, of matrices that fill a good part of their tiles.
-bool turns_packs(const Nest<2>& nest, const Turn& turn, const void* x, const void* y, int bytes) {
-  if (bytes > 2) return false;
+// How a turned copy is made: by squares with so many words in a row, or by single elements.
+struct TurnedBy {
+  int words = 0;
+  TurnedTile tile;
+};
+TurnedTile squares_tile(int bytes, int words) {
+  const SquareTile squares = square_tile(bytes, words);
+  const int64_t side = transpose_square(bytes, words);
+  return {squares.down * side, squares.across * side};
+}
+// Whether both sides take whole squares, of matrices that fill a good part of their tiles.
+bool turns_squares(const Nest<2>& nest, const Turn& turn, const void* x, const void* y, int bytes,
+                   int words) {
   const auto rows = static_cast<size_t>(turn.rows), columns = static_cast<size_t>(turn.columns);
   int64_t places = nest.dims[rows] | nest.dims[columns];
   for (size_t axis = 0; axis < static_cast<size_t>(nest.rank); ++axis) {
     if (axis != columns) places |= nest.strides[0][axis];
     if (axis != rows) places |= nest.strides[1][axis];
   }
-  const int64_t pack = transpose_pack(bytes), half = transpose_pack_tile(bytes) / 2;
-  return places % pack == 0 && begins_at(x, pack * bytes) && begins_at(y, pack * bytes) &&
-         std::min(nest.dims[rows], nest.dims[columns]) > half;
+  const TurnedTile tile = squares_tile(bytes, words);
+  return places % transpose_square(bytes, words) == 0 && begins_at(x, 4 * words) && begins_at(y, 4 * words) &&
+         2 * nest.dims[rows] > tile.rows && 2 * nest.dims[columns] > tile.columns;
+}
+// Large tiles are for matrices that keep `units` multiprocessors busy with them.
+TurnedBy turned_by(const Nest<2>& nest, const Turn& turn, const void* x, const void* y, int bytes,
+                   int64_t units) {
+  constexpr int64_t kEnough = 4;  // blocks of a multiprocessor
+  for (const int words : {2, 1}) {
+    if (bytes > 2 || !turns_squares(nest, turn, x, y, bytes, words)) continue;
+    const TurnedTile tile = squares_tile(bytes, words);
+    if (words == 1 || tiles_of(nest, turn, tile) >= kEnough * units) return {words, tile};
+  }
+  const int64_t side = transpose_tile(bytes);
+  return {0, {side, side}};
 }
 
 }  // namespace
@@ -116,23 +138,26 @@ void GpuBackend::copy(const Operand& x, const Target& out) {
   const Nest<2> whole({x.layout, out.layout});
   if (const Turn turn = turn_of(whole, 0, 1); turn.rows >= 0) {
     const int bytes = bytes_of(out.dtype);
-    const bool packs = turns_packs(whole, turn, x.data(), out.data(), bytes);
-    const int64_t side = packs ? transpose_pack_tile(bytes) : transpose_tile(bytes);
-    return for_each_turned(whole, turn, side, [&](const Nest<2>& part, const std::array<int64_t, 2>& offset) {
-      const auto rows = static_cast<size_t>(turn.rows), columns = static_cast<size_t>(turn.columns);
-      TransposeArgs arguments{};
-      arguments.x = at(x.data(), offset[0], x.dtype);
-      arguments.y = at(out.data(), offset[1], out.dtype);
-      arguments.rows = static_cast<uint32_t>(part.dims[rows]);
-      arguments.columns = static_cast<uint32_t>(part.dims[columns]);
-      arguments.x_row = part.strides[0][rows];
-      arguments.y_column = part.strides[1][columns];
-      arguments.row_tiles = divisor_of(blocks_for(part.dims[rows], side));
-      arguments.column_tiles = divisor_of(blocks_for(part.dims[columns], side));
-      arguments.batch = batch_of(part, turn);
-      gpu_.launch((packs ? transpose_packs_kernels : transpose_kernels).get(gpu_, kind),
-                  {{static_cast<uint32_t>(tiles_of(part, turn, side)), 1, 1}, kTileThreads, 0}, arguments);
-    });
+    const auto [words, tile] = turned_by(whole, turn, x.data(), out.data(), bytes, gpu_.properties().units);
+    const Kernel& kernel =
+        words > 0 ? transpose_squares_kernels.get(gpu_, 2 * kind + static_cast<size_t>(words) - 1)
+                  : transpose_kernels.get(gpu_, kind);
+    return for_each_turned(
+        whole, turn, tile, [&, tile = tile](const Nest<2>& part, const std::array<int64_t, 2>& offset) {
+          const auto rows = static_cast<size_t>(turn.rows), columns = static_cast<size_t>(turn.columns);
+          TransposeArgs arguments{};
+          arguments.x = at(x.data(), offset[0], x.dtype);
+          arguments.y = at(out.data(), offset[1], out.dtype);
+          arguments.rows = static_cast<uint32_t>(part.dims[rows]);
+          arguments.columns = static_cast<uint32_t>(part.dims[columns]);
+          arguments.x_row = part.strides[0][rows];
+          arguments.y_column = part.strides[1][columns];
+          arguments.row_tiles = divisor_of(blocks_for(part.dims[rows], tile.rows));
+          arguments.column_tiles = divisor_of(blocks_for(part.dims[columns], tile.columns));
+          arguments.batch = batch_of(part, turn);
+          gpu_.launch(kernel, {{static_cast<uint32_t>(tiles_of(part, turn, tile)), 1, 1}, kTileThreads, 0},
+                      arguments);
+        });
   }
   for_each_part(whole, [&](const Nest<2>& part, const std::array<int64_t, 2>& offset, int64_t) {
     const std::byte* from = at(x.data(), offset[0], x.dtype);

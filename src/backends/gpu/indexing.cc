@@ -89,6 +89,16 @@ void move_by_rows(Gpu& gpu, KernelTable& table, const Operand& x, Nest<2> nest, 
       {}, 0, most_elements() / columns);
 }
 
+// Columns of out where gathering by panels pays, else 0: where single elements are named anywhere in more
+// than a cache holds, and columns side by side lie so in x.
+int64_t panel_columns(const Nest<2>& nest, int64_t named, int64_t bytes) {
+  constexpr int64_t kCached = 8 << 20;
+  const int64_t columns = nest.inner();
+  const bool pays = nest.strides[0][nest.last()] == 1 && columns >= 4 * kMapThreads &&
+                    nest.count / columns >= kMapThreads && named * columns * bytes > kCached;
+  return pays ? columns : 0;
+}
+
 // out[i] = x[base of i + id of i * axis_stride], both layouts having out's shape.
 void move_by_ids(Gpu& gpu, KernelTable& table, KernelTable& rows, const Operand& x, const Layout& base,
                  const Operand& ids, const Layout& id_layout, bool list, int axis, const Target& out) {
@@ -103,10 +113,17 @@ void move_by_ids(Gpu& gpu, KernelTable& table, KernelTable& rows, const Operand&
     arguments.x = x.data() + offset[0] * moves.bytes;
     arguments.y = out.data() + first * moves.bytes;
     arguments.count = static_cast<uint32_t>(part.count);
+    int64_t places = part.count;
+    if (const int64_t columns = panel_columns(part, x.layout->dim(axis), moves.bytes); columns > 0) {
+      const int64_t rows = part.count / columns;
+      arguments.columns = static_cast<uint32_t>(columns);
+      arguments.rows = divisor_of(static_cast<uint32_t>(rows));
+      places = rows * blocks_for(columns, kMapThreads) * kMapThreads;
+    }
     arguments.axis_stride = moves.axis_stride;
     arguments.ids = ids_args(ids, x.layout->dim(axis), list, offset[1], first, reporter(gpu, kernel));
     arguments.walk = walk_of(part);
-    gpu.launch(kernel, index_shape(part.count), arguments);
+    gpu.launch(kernel, index_shape(places), arguments);
   });
 }
 

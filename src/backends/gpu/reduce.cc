@@ -76,15 +76,7 @@ void GpuBackend::reduce(ReduceOp op, const Operand& x, uint32_t axes, const Targ
     const Dense dense(*this, x, axes);
     return reduce(op, dense.operand, dense.axes, out);
   }
-  if (!rounds_apart(gpu_, view)) {
-    reduce_view(gpu_, op, view, Finish::InDType, out.data());
-    return;
-  }
-  const DType compute = compute_dtype(x.dtype);
-  const Layout dense(out.layout->shape());
-  const detail::Ref<Storage> results = scratch(dtype_bytes(compute, static_cast<size_t>(view.results())));
-  reduce_view(gpu_, op, view, Finish::InCompute, results->data());
-  cast({results.get(), &dense, compute}, out);
+  reduce_view(gpu_, op, view, Finish::InDType, out.data());
 }
 
 void GpuBackend::arg_reduce(ArgReduceOp op, const Operand& x, uint32_t axes, const Target& out) {
@@ -95,16 +87,18 @@ void GpuBackend::arg_reduce(ArgReduceOp op, const Operand& x, uint32_t axes, con
   }
   const int64_t n = view.n();
   const bool columns = view.columns > 1;
-  // Pieces long enough to be worth it, and short enough for the device to be full.
+  // Pieces long enough to be worth it, and short enough for the device to be full: of columns of two bytes
+  // threads have so many loads under way that three blocks fill a multiprocessor, and more would only begin
+  // with waits of their own. Their loops take 128 rows at a time.
   const int64_t most = columns ? 1 << 12 : 1 << 16;
   const int64_t least = columns ? 64 : 1 << 11;
-  const int64_t wanted = 8 * int64_t{gpu_.properties().units};
+  const int64_t wanted = (columns && bytes_of(x.dtype) == 2 ? 3 : 8) * int64_t{gpu_.properties().units};
   const int64_t most_own = own_arg_columns(static_cast<uint32_t>(bytes_of(x.dtype)));
   const bool in_packs = columns && most_own > 1 && columns_in_packs(view, most_own);
   const int64_t tiles = ceil_div(view.columns, kColumnThreads * (in_packs ? most_own : 1));
   const int64_t results = columns ? view.outer.count * tiles : view.results();
   const int64_t share = ceil_div(n, std::max<int64_t>(1, wanted / results));
-  const int64_t piece = std::min(n, round_up(std::clamp(share, least, most), int64_t{16}));
+  const int64_t piece = std::min(n, round_up(std::clamp(share, least, most), int64_t{columns ? 128 : 16}));
   const int64_t pieces = ceil_div(n, piece);
 
   ArgReduceArgs args{};

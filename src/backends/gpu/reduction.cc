@@ -37,6 +37,20 @@ const Kernel& kernel_of(Gpu& gpu, int row, DType dtype, Over over) {
                      (kernel * kDTypes + index_of(dtype)) * std::size(kOver) + static_cast<size_t>(over));
 }
 
+// What rounds the results of passes over f32 to a dtype.
+uint32_t rounding_to(DType dtype) {
+  switch (dtype) {
+    case DType::F16:
+      return kReduceToF16;
+    case DType::BF16:
+      return kReduceToBf16;
+    case DType::F8E4M3:
+      return kReduceToF8;
+    default:
+      return 0;
+  }
+}
+
 int64_t chunks_of(int64_t n) { return ceil_div(n, int64_t{kChunk}); }
 uint32_t last_of(int64_t n) { return static_cast<uint32_t>(n - (chunks_of(n) - 1) * int64_t{kChunk}); }
 
@@ -194,10 +208,6 @@ bool rows_begin_at(const std::byte* base, DType dtype, const Nest<1>& outer, int
   return true;
 }
 
-bool rounds_apart(const Gpu& gpu, const ReduceView& view) {
-  return compute_dtype(view.dtype) != view.dtype && needs_more(gpu, view);
-}
-
 void reduce_view(Gpu& gpu, ReduceOp op, const ReduceView& view, Finish finish, std::byte* y,
                  const std::byte* centers, const Kernel* mapping) {
   const int row = static_cast<int>(op);
@@ -211,14 +221,15 @@ void reduce_view(Gpu& gpu, ReduceOp op, const ReduceView& view, Finish finish, s
   }
   const bool wide = finish != Finish::InDType;
   const uint32_t last_flags = (finish == Finish::None ? 0 : kReduceFinishes) | (wide ? kReduceWide : 0);
+  const uint32_t rounds = wide ? 0 : rounding_to(view.dtype);
   const auto one_pass = [&](const ReduceView& from, uint32_t flags, bool split, std::byte* to) {
-    const bool in_compute = (flags & kReduceWide) != 0;
+    const bool in_compute = (flags & kReduceWide) != 0 && (flags & kReduceRounds) == 0;
     const Pass pass{row,
                     flags,
                     view.n(),
                     centers,
                     to,
-                    in_compute ? size : bytes_of(from.dtype),
+                    in_compute ? size : bytes_of(view.dtype),
                     (flags & kReduceMaps) != 0 ? mapping : nullptr};
     if (from.columns > 1) {
       columns_pass(gpu, pass, from);
@@ -245,7 +256,7 @@ void reduce_view(Gpu& gpu, ReduceOp op, const ReduceView& view, Finish finish, s
     next = ReduceView(spare, compute, outer, n, view.columns);
     spare = used;
   }
-  one_pass(next, last_flags | kReduceWide, false, y);
+  one_pass(next, last_flags | kReduceWide | rounds, false, y);
 }
 
 void chunk_sums(Gpu& gpu, const ReduceView& rows, std::byte* y) {

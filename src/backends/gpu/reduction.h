@@ -45,9 +45,6 @@ struct ReduceView : ReduceNest {
 /// in.
 enum class Finish { InDType, InCompute, None };
 
-/// Whether a view of a narrow dtype takes several passes, whose results are of the compute dtype: then
-/// Finish::InDType is not possible, and they are to be rounded after it.
-bool rounds_apart(const Gpu& gpu, const ReduceView& view);
 /// results() values at `y`. `centers` may hold the results, in the compute dtype, of the row that `op` has
 /// for its center. `mapping` is the first pass's kernel over rows where that is not the row's own.
 void reduce_view(Gpu& gpu, ReduceOp op, const ReduceView& view, Finish finish, std::byte* y,

@@ -30,11 +30,15 @@ Turn turn_of(const Nest<n>& nest, size_t x, size_t y) {
   return turn;
 }
 
+/// What a block turns, in elements.
+struct TurnedTile {
+  int64_t rows, columns;
+};
 template <int n>
-int64_t tiles_of(const Nest<n>& nest, const Turn& turn, int64_t side) {
+int64_t tiles_of(const Nest<n>& nest, const Turn& turn, const TurnedTile& tile) {
   const int64_t rows = nest.dims[static_cast<size_t>(turn.rows)];
   const int64_t columns = nest.dims[static_cast<size_t>(turn.columns)];
-  return nest.count / (rows * columns) * ceil_div(rows, side) * ceil_div(columns, side);
+  return nest.count / (rows * columns) * ceil_div(rows, tile.rows) * ceil_div(columns, tile.columns);
 }
 
 /// The walk over a nest's matrices.
@@ -46,17 +50,17 @@ Walk<n> batch_of(Nest<n> nest, const Turn& turn) {
 
 /// Calls launch(part, offsets) for parts of a turned nest that one launch can take: halves of the batch, then
 /// of the longer side at the border of a tile, so that short sides stay whole. Small matrices fill their
-/// tiles badly, with fewer elements than threads. A tile has `side` rows, and is not cut.
+/// tiles badly, with fewer elements than threads. A tile is not cut.
 template <int n, class Launch>
-void for_each_turned(const Nest<n>& nest, const Turn& turn, int64_t side, const Launch& launch,
+void for_each_turned(const Nest<n>& nest, const Turn& turn, const TurnedTile& tile, const Launch& launch,
                      const std::type_identity_t<std::array<int64_t, n>>& offset = {}) {
   if (nest.count == 0) return;
-  const int64_t tiles = tiles_of(nest, turn, side);
+  const int64_t tiles = tiles_of(nest, turn, tile);
   if (tiles == 1 || (nest.count <= most_elements() && tiles * kTileThreads < 4 * most_elements()))
     return launch(nest, offset);
   const auto rows = static_cast<size_t>(turn.rows), columns = static_cast<size_t>(turn.columns);
   size_t axis = nest.dims[rows] >= nest.dims[columns] ? rows : columns;
-  int64_t multiple = side;
+  int64_t multiple = axis == rows ? tile.rows : tile.columns;
   for (size_t i = 0; i < static_cast<size_t>(nest.rank); ++i) {
     if (i == rows || i == columns || nest.dims[i] == 1) continue;
     axis = i;
@@ -68,12 +72,12 @@ void for_each_turned(const Nest<n>& nest, const Turn& turn, int64_t side, const 
   Nest<n> part = nest;
   part.dims[axis] = half;
   part.count = half * inner;
-  for_each_turned(part, turn, side, launch, offset);
+  for_each_turned(part, turn, tile, launch, offset);
   part.dims[axis] = nest.dims[axis] - half;
   part.count = part.dims[axis] * inner;
   std::array<int64_t, n> rest = offset;
   for (size_t k = 0; k < n; ++k) rest[k] += half * nest.strides[k][axis];
-  for_each_turned(part, turn, side, launch, rest);
+  for_each_turned(part, turn, tile, launch, rest);
 }
 
 }  // namespace beeswax::gpu

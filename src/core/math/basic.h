@@ -269,6 +269,16 @@ BW_FN T div(T x, T y) {
   return x / y;
 }
 
+/// c0 + c1 x + c2 x^2 + ... by Horner's rule.
+template <Floating T>
+BW_FN T horner(T, T c0) {
+  return c0;
+}
+template <Floating T, class... C>
+BW_FN T horner(T x, T c0, C... rest) {
+  return fma(horner(x, rest...), x, c0);
+}
+
 /// c0 + c1 x + c2 x^2 + ... in pairs: each c0 + c1 x at once, then Horner's rule in x^2. Half the latency of
 /// Horner's rule in x for one multiplication more (which callers mostly need anyway).
 template <Floating T>

@@ -1,37 +1,40 @@
 // SPDX-License-Identifier: Apache-2.0
-// Division and square roots of floats that are known to be tame.
+// Reciprocals and square roots of floats that are known to be tame.
 #pragma once
 
 #include "core/math/basic.h"
 
 namespace beeswax::m {
 
-/// a / d from a guess at 1 / d that may be off by one unit in the last place: the reciprocal made exact, and
-/// the quotient corrected by what it leaves (Markstein 1990), which rounds once unless all bits of d are
-/// ones.
-BW_FN float divide_from_guess(float a, float d, float guess) {
-  const float reciprocal = fma(fma(-d, guess, 1.0f), guess, guess);
-  const float first = a * reciprocal;
-  // With this sign zeros keep theirs. Infinities leave NaN, which the minimum drops.
-  const float beyond = __builtin_fminf(fma(d, first, -a), 0x1.fffffep127f);
-  return fma(-beyond, reciprocal, first);
+/// 1 / d from a guess that may be off by one unit in the last place, by steps of Newton's: what is left after
+/// the second is rounded once unless all bits of d are ones (Markstein 1990), after the first for all but a
+/// few d.
+template <int steps>
+BW_FN float reciprocal_from_guess(float d, float guess) {
+  for (int i = 0; i < steps; ++i) guess = fma(fma(-d, guess, 1.0f), guess, guess);
+  return guess;
 }
 
-/// a / d, rounded once, where both and the quotient are far from overflow and from subnormal numbers: on GPUs
-/// without a general division's tests and its branch. Tests prove it for what is divided so, with every guess
-/// that a GPU may make (Half.DivisionsNeedNoExactGuess, MathDivide.TanhNeedsNoExactGuess).
-BW_FN float divide_tame(float a, float d) {
+/// 1 / d, rounded once, where d and the result are far from overflow and from subnormal numbers: on GPUs
+/// without a general division's tests and its branch. Tests prove it for what is divided so, with as many
+/// steps and every guess that a GPU may make (Half.ReciprocalsNeedNoExactGuess,
+/// MathDivide.TanhNeedsNoExactGuess).
+template <int steps>
+BW_FN float reciprocal_tame(float d) {
 #if defined(__AMDGCN__)
-  return divide_from_guess(a, d, __builtin_amdgcn_rcpf(d));
+  return reciprocal_from_guess<steps>(d, __builtin_amdgcn_rcpf(d));
 #elif defined(__CUDA_ARCH__) || defined(__NVPTX__)
   float guess;
   __asm__("rcp.approx.ftz.f32 %0, %1;" : "=f"(guess) : "f"(d));
-  return divide_from_guess(a, d, guess);
+  return reciprocal_from_guess<steps>(d, guess);
 #else
-  return a / d;
+  return 1.0f / d;
 #endif
 }
-BW_FN double divide_tame(double a, double d) { return a / d; }
+template <int>
+BW_FN double reciprocal_tame(double d) {
+  return 1.0 / d;
+}
 
 /// sqrt(x) from a guess at 1 / sqrt(x): the root x guess, corrected by what its square leaves. Zero and
 /// infinity are their own roots, and of negative numbers there is none.

@@ -20,7 +20,7 @@ BW_FN T tanh(T x) {
   const T a = abs(x);
   const T square = a * a;
   const T small = fma(a * square, tanh_tail(square), a);
-  const T large = T(1) - divide_tame(T(2), tanh_divisor(a));
+  const T large = fma(T(-2), reciprocal_tame<2>(tanh_divisor(a)), T(1));
   const T inside = a < pick<T>(0.8f, 0.8) ? small : large;
   return copysign(a > pick<T>(10.0f, 20.0) ? T(1) : inside, x);
 }

@@ -131,7 +131,7 @@ BW_FN double erfcx_tail(double x) {
 
 // (e^r - 1 - r) / r^2 for |r| <= ln(2)/2, to 2^-17
 BW_FN float exp_tail_short(float x) {
-  return polynomial(x, 0x1.0006d4p-1f, 0x1.57207cp-3f, 0x1.521ec8p-5f);
+  return horner(x, 0x1.0006d4p-1f, 0x1.57207cp-3f, 0x1.521ec8p-5f);
 }
 
 // (log(1+f) - f) / f^2 for 1+f between sqrt(1/2) and sqrt(2), to 2^-17

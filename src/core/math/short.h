@@ -35,22 +35,19 @@ BW_FN float exp_short(float x) {
   return scale_one_plus(e.q, e.k);
 }
 
-/// The two sides of factor / (1 + e^-w) for -97.5 <= w, from where no narrow number is left of the result.
-/// Both are 2^-16 times as large, so that they do not overflow; the lower one has an even last bit.
-struct Logistic {
-  float above, below;
-};
-BW_FN Logistic logistic_parts(float factor, float w) {
+/// (1 + e^-w) / 2^16 for -97.5 <= w, from where no narrow number is left of w / (1 + e^-w). It does not
+/// overflow, and its last bit is even.
+BW_FN float logistic_divisor(float w) {
   const float held = at_most(w, 75.0f);  // e^-75 no longer counts beside 1
   const auto k = round_product<127 - 16>(held, -log2e<float>());
   const float r = -fma(k.value, 0x1.62e43p-1f, held);
   const float power = from_bits<float>(k.raw << 23);
   const float below = fma(power, fma(fma(exp_tail_short(r), r, 1.0f), r, 1.0f), 0x1p-16f);
-  return {factor * 0x1p-16f, from_bits<float>(bits(below) & ~1u)};
+  return from_bits<float>(bits(below) & ~1u);
 }
+/// factor / (1 + e^-w).
 BW_FN float logistic_short(float factor, float w) {
-  const Logistic parts = logistic_parts(factor, w);
-  return divide_tame(parts.above, parts.below);
+  return factor * 0x1p-16f * reciprocal_tame<1>(logistic_divisor(w));
 }
 /// 1 / (1 + e^-x).
 BW_FN float sigmoid_short(float x) { return logistic_short(1.0f, at_least(x, -97.5f)); }
@@ -70,7 +67,7 @@ BW_FN float gelu_tanh_short(float x) {
 /// tanh x = (e^2x - 1) / (e^2x + 1).
 BW_FN float tanh_short(float x) {
   const float e = expm1_short(2.0f * at_most(abs(x), 10.0f));
-  return copysign(divide_tame(e, e + 2.0f), x);
+  return copysign(e * reciprocal_tame<1>(e + 2.0f), x);
 }
 
 /// x for x > 0, else alpha (e^x - 1).
@@ -82,7 +79,7 @@ BW_FN float elu_short(float x, float alpha) {
 BW_FN float normal_tail_divisor_short(float a) { return fma(a, 0x1.6a09e6p-1f, 2.0f); }
 /// 2^64 times twice the probability that a standard normal variable is above a, for 0 <= a <= 15.
 BW_FN float normal_tail_short(float a) {
-  const float w = divide_tame(1.0f, normal_tail_divisor_short(a));
+  const float w = reciprocal_tame<1>(normal_tail_divisor_short(a));
   const float g = erfcx_tail_short(fma(4.0f, w, -1.0f));
   // a has 11 digits at most, so that its square is exact.
   const float e = scaled_exp_short(-0.5f * a * a) * w;
