@@ -4,7 +4,7 @@
 # The C++ sources under git's care, new ones included. Table rows (.def) keep their own columns.
 formatted_files() {
   local file
-  git ls-files --cached --others --exclude-standard '*.h' '*.cc' | while read -r file; do
+  git ls-files --cached --others --exclude-standard '*.h' '*.cc' '*.inc' | while read -r file; do
     if [ -f "$file" ]; then echo "$file"; fi
   done
 }
