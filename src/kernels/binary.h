@@ -57,10 +57,9 @@ struct BinaryValue {
 };
 template <class Y, class S, class Row>
 BW_DEVICE void binary_dense(const BinaryArgs& args) {
-  map_dense<__is_same(Row, PowRow) ? Length::Fills : Length::Short>(
-      static_cast<Y*>(args.y), args.count, BinaryValue<Y, S, Row>{args},
-      MemoryOrValue<S>{static_cast<const S*>(args.a), from_bytes<S>(args.a_value)},
-      MemoryOrValue<S>{static_cast<const S*>(args.b), from_bytes<S>(args.b_value)});
+  map_dense(static_cast<Y*>(args.y), args.count, BinaryValue<Y, S, Row>{args},
+            MemoryOrValue<S>{static_cast<const S*>(args.a), from_bytes<S>(args.a_value)},
+            MemoryOrValue<S>{static_cast<const S*>(args.b), from_bytes<S>(args.b_value)});
 }
 template <class Y, class S, class Row>
 BW_DEVICE void binary_strided(const BinaryStridedArgs& args) {

@@ -59,8 +59,8 @@ BW_DEVICE void gather(const GatherArgs& args) {
 
 // The same of whole rows, each in the shared memory of a block: reads at random of the device's memory would
 // be a line for each thread. Loads of the next ids are under way while elements move by the ones before.
-template <class S, class Id>
-BW_DEVICE void gather_rows(const GatherRowsArgs& args, const Id* all_ids, Unit16* shared) {
+template <class S>
+BW_DEVICE void gather_rows(const GatherRowsArgs& args, Unit16* shared) {
   constexpr int n = kIndexUnroll;
   constexpr uint32_t kPack = sizeof(Unit16) / sizeof(S), kStep = kMapThreads * n;
   int64_t offset[2];
@@ -68,13 +68,15 @@ BW_DEVICE void gather_rows(const GatherRowsArgs& args, const Id* all_ids, Unit16
   const auto column_of = [&](uint32_t i, int k) __attribute__((always_inline)) {
     return i + static_cast<uint32_t>(k) * kMapThreads;
   };
-  Id ids[n];
+  int64_t ids[n];
   const auto load_ids = [&](uint32_t i) __attribute__((always_inline)) {
+    with_ids(args.ids, [&](const auto* all) __attribute__((always_inline)) {
 #pragma unroll
-    for (int k = 0; k < n; ++k) {  // past the end, the last one
-      const uint32_t column = column_of(i, k) < args.columns ? column_of(i, k) : args.columns - 1;
-      ids[k] = all_ids[offset[1] + column * args.ids_stride];
-    }
+      for (int k = 0; k < n; ++k) {  // past the end, the last one
+        const uint32_t column = column_of(i, k) < args.columns ? column_of(i, k) : args.columns - 1;
+        ids[k] = static_cast<int64_t>(all[offset[1] + column * args.ids_stride]);
+      }
+    });
   };
   load_ids(thread());
   const S* x = static_cast<const S*>(args.x) + offset[0];
@@ -101,7 +103,7 @@ BW_DEVICE void gather_rows(const GatherRowsArgs& args, const Id* all_ids, Unit16
   S* y = static_cast<S*>(args.y) + first;
 #pragma unroll 1
   for (uint32_t i = thread(); i < args.columns; i += kStep) {
-    Id now[n];
+    int64_t now[n];
 #pragma unroll
     for (int k = 0; k < n; ++k) now[k] = ids[k];
     load_ids(i + kStep);
@@ -109,18 +111,11 @@ BW_DEVICE void gather_rows(const GatherRowsArgs& args, const Id* all_ids, Unit16
     for (int k = 0; k < n; ++k) {
       const uint32_t column = column_of(i, k);
       if (column >= args.columns) break;
-      const int64_t id = legal_id(args.ids, static_cast<int64_t>(now[k]),
-                                  offset[1] + column * args.ids_stride, first + column);
+      const int64_t id = legal_id(args.ids, now[k], offset[1] + column * args.ids_stride, first + column);
       store_once(y + column, id != kSkip ? row[id] : S());
     }
   }
 }
-template <class S>
-BW_DEVICE void gather_rows(const GatherRowsArgs& args, Unit16* shared) {
-  with_ids(args.ids,
-           [&](const auto* ids) __attribute__((always_inline)) { gather_rows<S>(args, ids, shared); });
-}
-
 template <class S>
 BW_DEVICE void scatter(const ScatterArgs& args) {
   const S* x = static_cast<const S*>(args.x);

@@ -57,19 +57,18 @@ struct MemoryOrValue {
   BW_DEVICE_MEMBER S at(int64_t i) const { return x != nullptr ? x[i] : value; }
 };
 
-/// How long the function of a dense kernel is. Of the long ones all packs are loaded first, for else a second
-/// load would wait for the first function; Fills: more than one pack would not fit the registers.
-enum class Length { Short, Long, Fills };
-
 /// Whether a function of elements is made of F::wide, of widened elements, two of which an instruction
 /// widens.
 template <class F>
 constexpr bool kByPairs = requires { requires F::kByPairs; };
+/// Whether it is F::wide_all, of all widened elements of a pack at once.
+template <class F>
+constexpr bool kByPacks = requires { requires F::kByPacks; };
 
-/// The pack of x that begins at element i, as words where kByPairs<F>.
+/// The pack of x that begins at element i, as words where F takes those.
 template <class F, int n, class X>
 BW_DEVICE auto pack_for(const X& x, uint32_t i) {
-  if constexpr (kByPairs<F>) {
+  if constexpr (kByPairs<F> || kByPacks<F>) {
     return x.template words<n>(i);
   } else {
     return x.template pack<n>(i);
@@ -79,7 +78,13 @@ BW_DEVICE auto pack_for(const X& x, uint32_t i) {
 /// f(i + j, element j of in...) for each j, of what pack_for<F> gives.
 template <class Y, int n, class F, class... In>
 BW_DEVICE Pack<Y, n> map_pack(F f, uint32_t i, const In&... in) {
-  if constexpr (kByPairs<F>) {
+  if constexpr (kByPacks<F>) {
+    Compute<Y> wide[n];
+#pragma unroll
+    for (uint32_t j = 0; j < n; ++j) wide[j] = widen_at(in..., j);
+    f.wide_all(wide);
+    return narrowed<Y>(wide).elements();
+  } else if constexpr (kByPairs<F>) {
     Compute<Y> wide[n];
 #pragma unroll
     for (uint32_t j = 0; j < n; ++j) wide[j] = f.wide(widen_at(in, j)...);
@@ -92,72 +97,27 @@ BW_DEVICE Pack<Y, n> map_pack(F f, uint32_t i, const In&... in) {
   }
 }
 
-/// `unroll` packs of a thread from i on, a block's width apart, all loaded before what is made of them. False
-/// where not all are whole: i becomes where the first of these begins.
-template <class Y, int n, int unroll, class F, class S>
-BW_DEVICE bool map_long(Y* y, uint32_t& i, uint32_t count, F f, Memory<S> x) {
-  constexpr uint32_t kStep = kMapThreads * n;
-  if (i + n > count) return false;
-  Packed<S, n> in[unroll];
-#pragma unroll
-  for (int u = 0; u < unroll; ++u) {  // what is not there is the beginning: loads need no branches
-    const uint32_t at = i + static_cast<uint32_t>(u) * kStep;
-    in[u] = x.template words<n>(at + n <= count ? at : 0);
-  }
-  if constexpr (F::kBranches) {  // no load moves behind what is made of another
-#pragma unroll
-    for (auto& pack : in) pack.hide();
-  }
-#pragma unroll
-  for (int u = 0; u < unroll; ++u, i += kStep) {
-    if (i + n > count) return false;
-    in[u].hide();
-    Compute<S> wide[n];
-#pragma unroll
-    for (uint32_t j = 0; j < n; ++j) wide[j] = widen_at(in[u], j);
-    f.wide_all(wide);
-    *reinterpret_cast<Pack<Y, n>*>(y + i) = narrowed<Y>(wide).elements();
-  }
-  return true;
-}
-
-/// y[i] = f(i, x[i]...) for i < count.
-template <Length length = Length::Short, class Y, class F, class... X>
+/// y[i] = f(i, x[i]...) for i < count. A thread makes one pack: blocks that made more would end later, one
+/// after the other, than they begin.
+template <class Y, class F, class... X>
 BW_DEVICE void map_dense(Y* y, uint32_t count, F f, X... x) {
   constexpr int kNarrow =
       least(static_cast<int>(sizeof(Y)), static_cast<int>(sizeof(typename X::Element))...);
   constexpr int kWide = most(static_cast<int>(sizeof(Y)), static_cast<int>(sizeof(typename X::Element))...);
   constexpr int n = map_elements(kNarrow, kWide, static_cast<int>(sizeof(Y)));
-  constexpr int kUnroll = map_unroll(kNarrow, kWide, static_cast<int>(sizeof(Y)));
-  constexpr uint32_t kStep = kMapThreads * n;
-  uint32_t i = block() * (kStep * kUnroll) + thread() * n;
+  const uint32_t first = block() * (kMapThreads * n);
   if ((aligned16(y) && ... && x.is_aligned())) {
-    const auto end_of_count = [&]() __attribute__((always_inline)) {
-      for (uint32_t j = i; j < count; ++j) y[j] = f(j, x.at(j)...);
-    };
-    const auto one = [&]() __attribute__((always_inline)) {
-      if (i + n <= count) {
-        *reinterpret_cast<Pack<Y, n>*>(y + i) = map_pack<Y, n>(f, i, pack_for<F, n>(x, i)...);
-      } else {
-        end_of_count();
-      }
-      i += kStep;
-    };
-    if constexpr (length == Length::Long) {
-      if (!map_long<Y, n, kUnroll>(y, i, count, f, x...)) end_of_count();
-    } else if constexpr (length == Length::Fills || kManyStepsToWiden<Y> ||
-                         (kManyStepsToWiden<typename X::Element> || ...)) {
-      // Many steps to widen or to narrow make any function long.
-#pragma unroll 1
-      for (int u = 0; u < kUnroll; ++u) one();
+    uint32_t i = first + thread() * n;
+    if (i + n <= count) {
+      *reinterpret_cast<Pack<Y, n>*>(y + i) = map_pack<Y, n>(f, i, pack_for<F, n>(x, i)...);
     } else {
-#pragma unroll
-      for (int u = 0; u < kUnroll; ++u) one();
+#pragma unroll 1
+      for (; i < count; ++i) y[i] = f(i, x.at(i)...);
     }
   } else {
     // Neighbouring threads take neighbouring elements.
-    i = block() * (kStep * kUnroll) + thread();
-    for (int j = 0; j < n * kUnroll; ++j, i += kMapThreads)
+    uint32_t i = first + thread();
+    for (int j = 0; j < n; ++j, i += kMapThreads)
       if (i < count) y[i] = f(i, x.at(i)...);
   }
 }

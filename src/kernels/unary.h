@@ -45,18 +45,13 @@ constexpr bool has_angle(const char* text) {
 template <class S, class Row>
 inline constexpr bool kHasHalf = m::Narrow<S> && !__is_same(decltype(Row::half(0.0f, 0.0f)), Same);
 
-/// What is costly for narrow elements is so for f32; and what branches, because no load moves before a
-/// branch.
-template <class S, class Row>
-inline constexpr bool kIsLong =
-    kHasHalf<S, Row> || (__is_same(S, float) && kHasHalf<f16, Row>) || Row::kHasAngle;
-
 template <class S, class Row>
 struct UnaryValue {
   using T = Compute<S>;
   double param;
-  static constexpr bool kByPairs = kPairsWiden<S>;
-  static constexpr bool kBranches = Row::kHasAngle && !kHasHalf<S, Row>;
+  // Narrow elements are rounded two at a time, and packs without large angles skip their costly reduction.
+  static constexpr bool kChooses = Row::kHasAngle && !kHasHalf<S, Row>;
+  static constexpr bool kByPacks = m::Narrow<S> || kChooses;
 
   BW_DEVICE_MEMBER S operator()(uint32_t, S x) const { return narrow<S>(wide(widen(x))); }
   BW_DEVICE_MEMBER T wide(T x) const {
@@ -70,11 +65,10 @@ struct UnaryValue {
       return Row::apply(x, p);
     }
   }
-  /// The same of all elements of a pack. Packs without large angles skip their costly reduction, for the same
-  /// bits.
+  /// The same bits of all elements of a pack.
   template <int n>
   BW_DEVICE_MEMBER void wide_all(T (&x)[n]) const {
-    if constexpr (kBranches) {
+    if constexpr (kChooses) {
       bool small = true;
 #pragma unroll
       for (const T& element : x) small &= m::is_small_angle(element);
@@ -91,9 +85,8 @@ struct UnaryValue {
 
 template <class S, class Row>
 BW_DEVICE void unary_dense(const UnaryArgs& args) {
-  map_dense<kIsLong<S, Row> ? Length::Long : Length::Short>(static_cast<S*>(args.y), args.count,
-                                                            UnaryValue<S, Row>{args.param},
-                                                            Memory<S>{static_cast<const S*>(args.x)});
+  map_dense(static_cast<S*>(args.y), args.count, UnaryValue<S, Row>{args.param},
+            Memory<S>{static_cast<const S*>(args.x)});
 }
 }  // namespace beeswax::gpu
 

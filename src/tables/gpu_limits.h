@@ -18,11 +18,6 @@ constexpr int map_elements(int narrowest, int widest, int output) {
   const int elements = by_output < most ? by_output : most;
   return elements * widest > 64 ? 64 / widest : elements;
 }
-/// Times a thread of a dense kernel does that, a block's width apart. Once for 8-byte elements: their
-/// functions fill the registers.
-constexpr int map_unroll(int narrowest, int widest, int output) {
-  return narrowest == 8 || map_elements(narrowest, widest, output) * widest > 32 ? 1 : 2;
-}
 /// Elements that a thread of a strided kernel makes, a block's width apart.
 inline constexpr int kStridedElements = 4;
 

@@ -33,8 +33,7 @@ inline uint32_t blocks_for(int64_t elements, int64_t in_block) {
 /// The launch of map_dense for `count` elements, by the bytes of its operands' elements.
 inline LaunchShape dense_shape(int64_t count, std::initializer_list<int> inputs, int output) {
   const int narrowest = std::min(std::min(inputs), output), widest = std::max(std::max(inputs), output);
-  const int64_t in_block =
-      int64_t{kMapThreads} * map_elements(narrowest, widest, output) * map_unroll(narrowest, widest, output);
+  const int64_t in_block = int64_t{kMapThreads} * map_elements(narrowest, widest, output);
   return {{blocks_for(count, in_block), 1, 1}, kMapThreads, 0};
 }
 /// The launch of map_strided.
