@@ -97,27 +97,59 @@ BW_DEVICE Pack<Y, n> map_pack(F f, uint32_t i, const In&... in) {
   }
 }
 
-/// y[i] = f(i, x[i]...) for i < count. A thread makes one pack: blocks that made more would end later, one
-/// after the other, than they begin.
-template <class Y, class F, class... X>
+/// `packs` of a thread from i on, a block's width apart, all loaded before what is made of them. False where
+/// not all are whole: i becomes where the first of these begins.
+template <class Y, int n, int packs, class F, class S>
+BW_DEVICE bool map_several(Y* y, uint32_t& i, uint32_t count, F f, Memory<S> x) {
+  constexpr uint32_t kStep = kMapThreads * n;
+  if (i + n > count) return false;
+  Packed<S, n> in[packs];
+#pragma unroll
+  for (int u = 0; u < packs; ++u) {  // what is not there is the beginning: loads need no branches
+    const uint32_t at = i + static_cast<uint32_t>(u) * kStep;
+    in[u] = x.template words<n>(at + n <= count ? at : 0);
+  }
+  if constexpr (F::kChooses) {  // no load moves behind what is made of another
+#pragma unroll
+    for (auto& pack : in) pack.hide();
+  }
+#pragma unroll
+  for (int u = 0; u < packs; ++u, i += kStep) {
+    if (i + n > count) return false;
+    in[u].hide();
+    Compute<S> wide[n];
+#pragma unroll
+    for (uint32_t j = 0; j < n; ++j) wide[j] = widen_at(in[u], j);
+    f.wide_all(wide);
+    *reinterpret_cast<Pack<Y, n>*>(y + i) = narrowed<Y>(wide).elements();
+  }
+  return true;
+}
+
+/// y[i] = f(i, x[i]...) for i < count. A thread makes one pack, unless the function is costly: blocks that
+/// make more end later, one after the other, than they begin.
+template <int packs = 1, class Y, class F, class... X>
 BW_DEVICE void map_dense(Y* y, uint32_t count, F f, X... x) {
   constexpr int kNarrow =
       least(static_cast<int>(sizeof(Y)), static_cast<int>(sizeof(typename X::Element))...);
   constexpr int kWide = most(static_cast<int>(sizeof(Y)), static_cast<int>(sizeof(typename X::Element))...);
   constexpr int n = map_elements(kNarrow, kWide, static_cast<int>(sizeof(Y)));
-  const uint32_t first = block() * (kMapThreads * n);
+  const uint32_t first = block() * (kMapThreads * n * packs);
   if ((aligned16(y) && ... && x.is_aligned())) {
     uint32_t i = first + thread() * n;
-    if (i + n <= count) {
+    if constexpr (packs > 1) {
+      if (map_several<Y, n, packs>(y, i, count, f, x...)) return;
+    } else if (i + n <= count) {
       *reinterpret_cast<Pack<Y, n>*>(y + i) = map_pack<Y, n>(f, i, pack_for<F, n>(x, i)...);
-    } else {
-#pragma unroll 1
-      for (; i < count; ++i) y[i] = f(i, x.at(i)...);
+      return;
     }
+#pragma unroll 1
+    for (; i < count; ++i) y[i] = f(i, x.at(i)...);
   } else {
     // Neighbouring threads take neighbouring elements.
     uint32_t i = first + thread();
-    for (int j = 0; j < n; ++j, i += kMapThreads)
+#pragma unroll 1
+    for (int j = 0; j < n * packs; ++j, i += kMapThreads)
       if (i < count) y[i] = f(i, x.at(i)...);
   }
 }

@@ -5,6 +5,7 @@
 
 #include "core/math/math.h"
 #include "kernels/map.h"
+#include "tables/unary_packs.h"
 
 namespace beeswax::gpu {
 
@@ -27,15 +28,8 @@ struct Same {};  // what SAME in the `half` column is
       return half_expr;                                                             \
     }                                                                               \
     static constexpr bool kHasAngle = has_angle(#expr);                             \
+    static constexpr bool kCostly = unary_is_costly(#expr, #half_expr);             \
   };
-constexpr bool has_angle(const char* text) {
-  // sin( or cos( of the row's argument: the only functions whose large arguments cost more
-  for (; *text != 0; ++text)
-    if (text[0] == 'm' && text[1] == ':' && text[2] == ':' && (text[3] == 's' || text[3] == 'c') &&
-        (text[4] == 'i' || text[4] == 'o') && (text[5] == 'n' || text[5] == 's') && text[6] == '(')
-      return true;
-  return false;
-}
 #define BW_UNARY(Name, method, dtypes, expr, half, ...) BW_ROW(Name, expr, half)
 #define BW_UNARY_PARAM(Name, method, param, dtypes, expr, half, ...) BW_ROW(Name, expr, half)
 #include "tables/unary.def"
@@ -85,8 +79,9 @@ struct UnaryValue {
 
 template <class S, class Row>
 BW_DEVICE void unary_dense(const UnaryArgs& args) {
-  map_dense(static_cast<S*>(args.y), args.count, UnaryValue<S, Row>{args.param},
-            Memory<S>{static_cast<const S*>(args.x)});
+  map_dense<unary_packs(Row::kCostly, sizeof(S))>(static_cast<S*>(args.y), args.count,
+                                                  UnaryValue<S, Row>{args.param},
+                                                  Memory<S>{static_cast<const S*>(args.x)});
 }
 }  // namespace beeswax::gpu
 

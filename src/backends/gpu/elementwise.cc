@@ -5,6 +5,7 @@
 
 #include "backends/gpu/launch.h"
 #include "backends/gpu/turn.h"
+#include "tables/unary_packs.h"
 
 namespace beeswax::gpu {
 namespace {
@@ -17,6 +18,11 @@ constexpr bool kForNumbers[] = {
 constexpr const char* kUnary[] = {
 #define BW_UNARY(Name, method, ...) #method,
 #define BW_UNARY_PARAM(Name, method, ...) #method,
+#include "tables/unary.def"
+};
+constexpr bool kUnaryCostly[] = {
+#define BW_UNARY(Name, method, dtypes, expr, half, ...) unary_is_costly(#expr, #half),
+#define BW_UNARY_PARAM(Name, method, param, dtypes, expr, half, ...) unary_is_costly(#expr, #half),
 #include "tables/unary.def"
 };
 constexpr bool kBinaryForNumbers[] = {
@@ -99,14 +105,14 @@ class DenseCopy {
 // One dense input and one dense output; arguments.x, y and count are filled in.
 template <class Arguments>
 void map_dense_parts(Gpu& gpu, const Kernel& kernel, const std::byte* x, DType dtype, const Target& out,
-                     Arguments arguments) {
+                     Arguments arguments, int packs = 1) {
   const int64_t count = out.layout->shape().elem_count();
   for (int64_t first = 0; first < count; first += most_elements()) {
     const int64_t part = std::min(most_elements(), count - first);
     arguments.x = at(x, first, dtype);
     arguments.y = at(out.data(), first, out.dtype);
     arguments.count = static_cast<uint32_t>(part);
-    gpu.launch(kernel, dense_shape(part, {bytes_of(dtype)}, bytes_of(out.dtype)), arguments);
+    gpu.launch(kernel, dense_shape(part, {bytes_of(dtype)}, bytes_of(out.dtype), packs), arguments);
   }
 }
 
@@ -150,7 +156,8 @@ void GpuBackend::unary(UnaryOp op, const Operand& x, double param, const Target&
   arguments.param = param;
   const DenseCopy dense(*this, x);
   map_dense_parts(gpu_, unary_kernels.get(gpu_, static_cast<size_t>(op) * kDTypes + index_of(x.dtype)),
-                  dense.data(), x.dtype, out, arguments);
+                  dense.data(), x.dtype, out, arguments,
+                  unary_packs(kUnaryCostly[static_cast<size_t>(op)], bytes_of(x.dtype)));
 }
 
 namespace {

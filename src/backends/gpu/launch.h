@@ -30,10 +30,11 @@ inline size_t size_index(DType dtype) {
 inline uint32_t blocks_for(int64_t elements, int64_t in_block) {
   return static_cast<uint32_t>(ceil_div(elements, in_block));
 }
-/// The launch of map_dense for `count` elements, by the bytes of its operands' elements.
-inline LaunchShape dense_shape(int64_t count, std::initializer_list<int> inputs, int output) {
+/// The launch of map_dense for `count` elements, by the bytes of its operands' elements and the packs of a
+/// thread.
+inline LaunchShape dense_shape(int64_t count, std::initializer_list<int> inputs, int output, int packs = 1) {
   const int narrowest = std::min(std::min(inputs), output), widest = std::max(std::max(inputs), output);
-  const int64_t in_block = int64_t{kMapThreads} * map_elements(narrowest, widest, output);
+  const int64_t in_block = int64_t{kMapThreads} * map_elements(narrowest, widest, output) * packs;
   return {{blocks_for(count, in_block), 1, 1}, kMapThreads, 0};
 }
 /// The launch of map_strided.
