@@ -148,7 +148,6 @@ BW_DEVICE void map_dense(Y* y, uint32_t count, F f, X... x) {
   } else {
     // Neighbouring threads take neighbouring elements.
     uint32_t i = first + thread();
-#pragma unroll 1
     for (int j = 0; j < n * packs; ++j, i += kMapThreads)
       if (i < count) y[i] = f(i, x.at(i)...);
   }
