@@ -116,6 +116,7 @@ BW_DEVICE void gather_rows(const GatherRowsArgs& args, Unit16* shared) {
     }
   }
 }
+
 template <class S>
 BW_DEVICE void scatter(const ScatterArgs& args) {
   const S* x = static_cast<const S*>(args.x);

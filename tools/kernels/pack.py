@@ -25,7 +25,7 @@ import sys
 
 BUDGET = {"gfx": 60.0, "ptx": 90.0, "sm_": 90.0}  # CPU-seconds of compilation for a target
 # Times the budget: idle Zen 4 cores keep it, two busy Zen 3 cores were seen to count three times as many seconds.
-RUNAWAY = 6
+RUNAWAY = 4
 
 
 def compress(data):

@@ -89,13 +89,14 @@ void move_by_rows(Gpu& gpu, KernelTable& table, const Operand& x, Nest<2> nest, 
       {}, 0, most_elements() / columns);
 }
 
-// Columns of out where gathering by panels pays, else 0: where single elements are named anywhere in more
-// than a cache holds, and columns side by side lie so in x.
+// Columns of out where gathering by panels pays, else 0: where each element has an id of its own, anywhere in
+// more than a cache holds, and columns side by side lie so in x.
 int64_t panel_columns(const Nest<2>& nest, int64_t named, int64_t bytes) {
   constexpr int64_t kCached = 8 << 20;
   const int64_t columns = nest.inner();
-  const bool pays = nest.strides[0][nest.last()] == 1 && columns >= 4 * kMapThreads &&
-                    nest.count / columns >= kMapThreads && named * columns * bytes > kCached;
+  const bool pays = nest.strides[0][nest.last()] == 1 && nest.strides[1][nest.last()] != 0 &&
+                    columns >= 4 * kMapThreads && nest.count / columns >= kMapThreads &&
+                    named * columns * bytes > kCached;
   return pays ? columns : 0;
 }
 
