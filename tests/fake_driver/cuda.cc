@@ -51,7 +51,7 @@ int answer(T* out, T value) {
   return 0;
 }
 
-// CUlaunchConfig with at most one CUlaunchAttribute, of a cluster's dimensions (4).
+// CUlaunchConfig, and CUlaunchAttribute: a cluster's dimensions (4), programmatic stream serialization (6).
 struct Attribute {
   int id;
   char padding[4];
@@ -64,12 +64,26 @@ struct Config {
   unsigned count;
 };
 
-// Blocks of a cluster, or 0 where a driver would refuse the launch.
-unsigned cluster_of(const Config& config) {
-  if (config.count != 1 || config.attributes[0].id != 4) return 0;
-  const unsigned* size = config.attributes[0].value;
-  const bool fits = size[0] >= 1 && size[0] <= 8 && size[1] == 1 && size[2] == 1;
-  return fits && config.grid[0] % size[0] == 0 ? size[0] : 0;
+// What a launch asks for beyond its shape; no cluster where a driver would refuse it.
+struct Asked {
+  unsigned cluster = 1;
+  bool programmatic = false;
+};
+Asked asked_for(const Config& config) {
+  Asked asked;
+  for (unsigned i = 0; i < config.count; ++i) {
+    const Attribute& attribute = config.attributes[i];
+    if (attribute.id == 6 && attribute.value[0] == 1) {
+      asked.programmatic = true;
+      continue;
+    }
+    const unsigned* size = attribute.value;
+    const bool fits = attribute.id == 4 && size[0] >= 1 && size[0] <= 8 && size[1] == 1 && size[2] == 1 &&
+                      config.grid[0] % size[0] == 0;
+    if (!fits) return {0, false};
+    asked.cluster = size[0];
+  }
+  return asked;
 }
 
 int contexts[64];  // their addresses are the devices' primary contexts
@@ -246,14 +260,15 @@ int cuLaunchKernel(void* function, unsigned gx, unsigned gy, unsigned gz, unsign
 int cuLaunchKernelEx(const void* config, void* function, void** parameters, void**) {
   const Config& c = *static_cast<const Config*>(config);
   return call(__func__, [&](Machine& m) {
-    if (cluster_of(c) == 0) return 1;
+    const Asked asked = asked_for(c);
+    if (asked.cluster == 0) return 1;
     return m.launch(function, {c.grid[0], c.grid[1], c.grid[2]}, c.block[0] * c.block[1] * c.block[2],
-                    parameters[0], 0, c.stream);
+                    parameters[0], 0, c.stream, asked.programmatic);
   });
 }
 int cuOccupancyMaxActiveClusters(int* count, void*, const void* config) {
   return call(__func__, [&](Machine& m) {
-    const unsigned cluster = cluster_of(*static_cast<const Config*>(config));
+    const unsigned cluster = asked_for(*static_cast<const Config*>(config)).cluster;
     if (m.control.cluster_blocks == 0) return 801;
     return cluster == 0 ? 1 : answer(count, m.control.cluster_blocks / static_cast<int>(cluster));
   });

@@ -15,6 +15,7 @@ struct Launch {
   unsigned blocks[3];
   unsigned threads;
   const void* arguments;
+  bool programmatic;  ///< CUDA's: it may start while the kernel before it ends
 };
 
 /// What was submitted to a stream, for the function that a test registers: a kernel's name, "copy", "fill",

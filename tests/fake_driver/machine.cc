@@ -208,7 +208,7 @@ int Machine::fill(void* to, int value, size_t bytes, void* stream) {
 }
 
 int Machine::launch(void* function, const unsigned (&blocks)[3], unsigned threads, const void* arguments,
-                    size_t bytes, void* stream) {
+                    size_t bytes, void* stream, bool programmatic) {
   for (const unsigned n : blocks)
     if (n == 0) return misuse("a launch of no blocks");
   if (threads == 0 || threads > 1024) return misuse("a block of no or too many threads");
@@ -216,9 +216,11 @@ int Machine::launch(void* function, const unsigned (&blocks)[3], unsigned thread
   if (bytes == 0 && control.argument_bytes != nullptr) bytes = control.argument_bytes(kernel.c_str());
   std::string kept(static_cast<const char*>(arguments), bytes);
   return submit(stream, kernel,
-                [this, kernel, kept = std::move(kept), x = blocks[0], y = blocks[1], z = blocks[2], threads] {
+                [this, kernel, kept = std::move(kept), x = blocks[0], y = blocks[1], z = blocks[2], threads,
+                 programmatic] {
                   ++control.launches;
-                  if (control.run != nullptr) control.run({kernel.c_str(), {x, y, z}, threads, kept.data()});
+                  if (control.run != nullptr)
+                    control.run({kernel.c_str(), {x, y, z}, threads, kept.data(), programmatic});
                   return 0;
                 });
 }

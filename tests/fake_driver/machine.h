@@ -61,7 +61,7 @@ class Machine {
   int fill(void* to, int value, size_t bytes, void* stream);
   /// `bytes` of arguments, or what the test says that the kernel takes where it is 0.
   int launch(void* function, const unsigned (&blocks)[3], unsigned threads, const void* arguments,
-             size_t bytes, void* stream);
+             size_t bytes, void* stream, bool programmatic = false);
   int wait(void* stream);
   int query(void* stream);
   int make_wait(void* stream, void* event);

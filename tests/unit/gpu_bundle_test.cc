@@ -79,6 +79,12 @@ TEST(Bundle, ChoosesTheNearestCode) {
   EXPECT_FALSE(Bundle::is_for("ptx_90a", "sm_80"));
 }
 
+TEST(Bundle, FinishedCodeOfSm90AndNewerWaits) {
+  for (const std::string_view target : {"sm_90", "sm_100", "sm_120"}) EXPECT_TRUE(Bundle::waits(target));
+  for (const std::string_view target : {"sm_80", "ptx_80", "ptx_90a", "gfx90a", "gfx1100"})
+    EXPECT_FALSE(Bundle::waits(target)) << target;
+}
+
 // A small bundle: two chips that share one module of one byte, the second with a byte of its own.
 struct SmallBundle {
   static constexpr size_t kTargets = 24, kModule = kTargets + 2 * 40, kStamp = kModule + 24,

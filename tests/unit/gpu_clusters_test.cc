@@ -62,7 +62,7 @@ TEST_F(GpuClusters, WithoutThemATileIsOneBlock) {
 
 TEST_F(GpuClusters, ARefusedLaunchNamesTheKernel) {
   on_hopper([](fake::Control& control, const Device& device) {
-    set_fault(control, "cuLaunchKernelEx", 1, 701);
+    set_fault(control, "cuLaunchKernelEx", 3, 701);  // behind those that fill the operands
     EXPECT_ERROR(product(device), Device, "launching the kernel gemm_wgmma_f16_64_tt of matmul on cuda:0");
     (void)product(device);  // the device goes on
   });

@@ -10,6 +10,10 @@ register spills and ptxas's note of serialized wgmma are errors: a kernel that n
 --stamp names other chips of the target's class, which run the same code. OUT.json lists the few bytes in which the object
 differs for each: the chip's number in the ELF header, and its name in the metadata. tests/tools/stamps_test.py compares
 such objects with what the assembler makes for the chips.
+
+Every kernel of a cubin for sm_90 or newer begins with griddepcontrol.wait: it may be launched while the kernel before it
+ends (CUDA's programmatic dependent launch), for it waits itself until all that one wrote is seen. Bundle::waits
+(src/backends/gpu/bundle.h) tells the host of which targets this is true.
 """
 import argparse
 import hashlib
@@ -100,9 +104,22 @@ def ptxas_kernels(log, names):
     return out
 
 
+def with_waits(ptx):
+    """PTX for sm_90 and newer whose kernels wait for the launch before them, first of all."""
+    entries = len(ptx_kernels(ptx))
+    out, waits = re.subn(r"(\.entry\s+\w+\s*\([^)]*\)[^{};]*\{)", r"\1\n\tgriddepcontrol.wait;", ptx)
+    if waits != entries:
+        sys.exit(f"{entries} kernels, of which {waits} can be made to wait")
+    return re.sub(r"^\.target sm_80\b", ".target sm_90", out, flags=re.MULTILINE)
+
+
 def compile_ptx_to_cubin(args, output):
     ptx = pathlib.Path(args.ptx).read_text()
-    _, log = run([args.ptxas, f"-arch={args.target}", "-v", args.ptx, "-o", str(output)])
+    source = args.ptx
+    if int(re.match(r"sm_(\d+)", args.target)[1]) >= 90:
+        source = output.with_suffix(".ptx")
+        source.write_text(with_waits(ptx))
+    _, log = run([args.ptxas, f"-arch={args.target}", "-v", str(source), "-o", str(output)])
     return ptxas_kernels(log, ptx_kernels(ptx))
 
 

@@ -31,6 +31,10 @@ struct Api {
 #include "backends/cuda/cuda_api.def"
 };
 Api api;
+// Whether launches may be programmatic dependent ones. Drivers take them since CUDA 11.8; graphs record them
+// since 12.3.
+bool has_programmatic = false;
+constexpr int kProgrammaticVersion = 12030;
 
 Result result_of(int error) { return {gpu::code_of(error), error}; }
 constexpr Result kMissing = {Code::Other, 801};  // CUDA_ERROR_NOT_SUPPORTED
@@ -190,28 +194,32 @@ struct LaunchConfig {
 };
 static_assert(sizeof(LaunchAttribute) == 72 && sizeof(LaunchConfig) == 56);
 
-/// Calls call(config) with a launch in clusters.
+/// Calls call(config) with a launch and what is asked for beyond its shape.
 template <class Call>
-Result with_clusters(const LaunchShape& shape, StreamHandle stream, const Call& call) {
-  constexpr int kClusterDimension = 4;
-  const LaunchAttribute cluster = {kClusterDimension, 0, {shape.cluster, 1, 1}};
+Result with_attributes(const LaunchShape& shape, StreamHandle stream, const Call& call) {
+  constexpr int kClusterDimension = 4, kProgrammaticStreamSerialization = 6;
+  LaunchAttribute attributes[2];
+  unsigned count = 0;
+  if (shape.cluster > 1) attributes[count++] = {kClusterDimension, 0, {shape.cluster, 1, 1}};
+  if (shape.programmatic && has_programmatic)
+    attributes[count++] = {kProgrammaticStreamSerialization, 0, {1}};
   const LaunchConfig config = {{shape.blocks[0], shape.blocks[1], shape.blocks[2]},
                                {shape.threads, shape.threads_y, shape.threads_z},
                                shape.shared_bytes,
                                stream,
-                               &cluster,
-                               1};
+                               attributes,
+                               count};
   return result_of(call(&config));
 }
 Result most_clusters(FunctionHandle function, const LaunchShape& shape, int* count) {
   if (api.cuLaunchKernelEx == nullptr || api.cuOccupancyMaxActiveClusters == nullptr) return kMissing;
-  return with_clusters(shape, nullptr, [&](const LaunchConfig* config) {
+  return with_attributes(shape, nullptr, [&](const LaunchConfig* config) {
     return api.cuOccupancyMaxActiveClusters(count, function, config);
   });
 }
 Result launch_list(FunctionHandle function, const LaunchShape& shape, void** arguments, StreamHandle stream) {
-  if (shape.cluster > 1)
-    return with_clusters(shape, stream, [&](const LaunchConfig* config) {
+  if (shape.cluster > 1 || (shape.programmatic && has_programmatic))
+    return with_attributes(shape, stream, [&](const LaunchConfig* config) {
       return api.cuLaunchKernelEx(config, function, arguments, nullptr);
     });
   return result_of(api.cuLaunchKernel(function, shape.blocks[0], shape.blocks[1], shape.blocks[2],
@@ -300,6 +308,7 @@ gpu::DriverState open(const std::vector<std::string>& names) {
 #define BW_DRIVER(name, parameters) &name,
 #include "backends/gpu/driver.def"
       &error_text, "NVIDIA", library.name(), ""};
+  has_programmatic = version >= kProgrammaticVersion && api.cuLaunchKernelEx != nullptr;
   if (version != 0) driver.version = "CUDA " + version_text(version);
   state.driver = &driver;
   return state;

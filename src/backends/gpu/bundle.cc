@@ -143,6 +143,8 @@ bool Bundle::is_for(std::string_view target, std::string_view arch) {
   return target == arch || (is_exact(target) && capability(target, "ptx_") == capability(arch, "sm_"));
 }
 
+bool Bundle::waits(std::string_view target) { return capability(target, "sm_") >= 90; }
+
 size_t Bundle::module_count(size_t target) const { return row<Target>(sizeof(Header), target).modules; }
 
 std::string_view Bundle::module_name(size_t target, size_t module) const {

@@ -37,6 +37,9 @@ class Bundle {
   /// Whether a target has the modules that are an architecture's own: those of "sm_90" are in the targets
   /// sm_90 and ptx_90a.
   static bool is_for(std::string_view target, std::string_view arch);
+  /// Whether a target's kernels wait themselves for the launch before them, as tools/kernels/compile.py makes
+  /// finished code of sm_90 and newer do.
+  static bool waits(std::string_view target);
   size_t module_count(size_t target) const;
   std::string_view module_name(size_t target, size_t module) const;
   /// Of a module in the file, and once it is unpacked.

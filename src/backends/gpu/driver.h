@@ -46,6 +46,9 @@ struct LaunchShape {
   uint32_t shared_bytes = 0;  ///< dynamic
   uint32_t threads_y = 1, threads_z = 1;
   uint32_t cluster = 1;  ///< blocks along the first axis that run together; other than 1 on NVIDIA's alone
+  /// The kernel waits itself for what the stream holds before it (CUDA's programmatic dependent launch): a
+  /// driver may start it while the kernel before it ends.
+  bool programmatic = false;
 };
 
 /// A tensor as the copy engine takes boxes of it: dims innermost first, that one dense.

@@ -147,6 +147,7 @@ Kernel Gpu::load(std::string_view name, const char* operation, uint32_t shared_b
   kernel.name = name;
   kernel.operation = operation;
   kernel.argument_bytes = row->argument_bytes;
+  kernel.waits = !compiled_here_ && Bundle::waits(target());
   check(driver_, driver_.find_function(module(row->module), kernel.name.c_str(), &kernel.function),
         join_text("looking for the kernel ", name));
   if (shared_bytes > 0)
@@ -160,8 +161,10 @@ void Gpu::launch_bytes(const Kernel& kernel, const LaunchShape& shape, std::span
   if (arguments.size() != kernel.argument_bytes)
     fail(ErrorKind::Internal, kernel.operation, "kernel ", kernel.name, " takes ", kernel.argument_bytes,
          " bytes of arguments, not ", arguments.size());
-  submit(kernel, shape, {arguments, hidden}, [&](StreamHandle stream) {
-    return driver_.launch(kernel.function, shape, arguments.data(), arguments.size(), stream);
+  LaunchShape launched = shape;
+  launched.programmatic = kernel.waits;
+  submit(kernel, launched, {arguments, hidden}, [&](StreamHandle stream) {
+    return driver_.launch(kernel.function, launched, arguments.data(), arguments.size(), stream);
   });
 }
 

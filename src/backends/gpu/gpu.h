@@ -31,6 +31,7 @@ struct Kernel {
   std::string name;
   const char* operation = "";  ///< for messages of errors found in it
   uint32_t argument_bytes = 0;
+  bool waits = false;  ///< itself for the launch before it
 };
 
 class Gpu {
