@@ -9,7 +9,8 @@
 
 namespace beeswax::test {
 
-/// Expects make() to give the same bytes with 1, 2 and 3 threads and at every level this machine runs.
+/// Expects make() to give the same bytes with 1, 2 and 3 threads and at every level this machine runs; on a
+/// GPU, once more.
 template <class Make>
 void expect_same_everywhere(Make&& make) {
   const std::vector<std::byte> expected = make().to_bytes();

@@ -24,6 +24,8 @@ inline std::vector<Device> devices() {
 /// Whether the default device is the CPU, which checks values before it writes, and whose order of additions
 /// is fixed.
 inline bool on_cpu() { return Device::default_device().is_cpu(); }
+/// Whether it is the software AMD GPU, which takes a thousand times as long.
+inline bool on_software_gpu() { return Device::default_device().kind() == DeviceKind::Emu; }
 
 /// A text that names tensors on the CPU, as it reads for the default device.
 inline std::string here(std::string text) {
