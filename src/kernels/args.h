@@ -114,14 +114,16 @@ struct WhereStridedArgs {
   Walk<3> walk;
 };
 
-/// Copies or fills with strides on both sides; `value` is the element to fill with, and `step` the stride of
-/// x where packs are collected.
+/// Copies or fills with strides on both sides; `value` is the element to fill with. Where packs are
+/// collected, `step` is the stride of x, and `apart` how far from a pack and its place another one is, y's
+/// not 0 where there is one.
 struct CopyArgs {
   const void* x;
   void* y;
   uint32_t count;
   uint64_t value;
   int64_t step;
+  int64_t apart[2];
   Walk<2> walk;  // x, y
 };
 /// Dense parts side by side in the rows of y; all counts are of units.

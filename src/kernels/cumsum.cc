@@ -34,12 +34,17 @@ BW_DEVICE void scan_rows(const ScanRowsArgs& args, A* shared) {
   if (piece > 0 && unit < args.units)
     carry = static_cast<const A*>(
         args.carries)[static_cast<int64_t>(row) * args.chunks + piece * (kScanPiece / kChunk) - 1];
-  Own next = {};
-  if (is_whole(t * kScanOwn)) next = load(t * kScanOwn);
-#pragma unroll 1
-  for (int64_t tile = 0; tile < longest;
-       tile += width * kScanOwn) {  // every thread of a block goes round as often
-    const int64_t at = tile + t * kScanOwn, after = at + width * kScanOwn;
+  // Tiles whose elements are under way while those before them are added: narrow ones are short.
+  constexpr uint32_t kAhead = sizeof(S) < 4 ? 2 : 1;
+  const uint32_t step_of_tile = width * kScanOwn;
+  Own next_of[kAhead] = {};
+#pragma unroll
+  for (uint32_t a = 0; a < kAhead; ++a) {
+    const int64_t at = a * step_of_tile + t * kScanOwn;
+    if (is_whole(at)) next_of[a] = load(at);
+  }
+  const auto add_tile = [&](int64_t tile, Own& next) __attribute__((always_inline)) {
+    const int64_t at = tile + t * kScanOwn, after = at + kAhead * step_of_tile;
     const bool whole = is_whole(at);
     A sums[kScanOwn] = {};
     if (whole) {
@@ -54,7 +59,6 @@ BW_DEVICE void scan_rows(const ScanRowsArgs& args, A* shared) {
 #pragma unroll
       for (uint32_t k = 0; k < kScanOwn; ++k) sums[k] = widen(some[k]);
     }
-    // The next tile's elements are under way while this one's are added.
     if (is_whole(after)) next = load(after);
 #pragma unroll
     for (uint32_t k = 1; k < kScanOwn; ++k) sums[k] = static_cast<A>(sums[k - 1] + sums[k]);
@@ -93,6 +97,12 @@ BW_DEVICE void scan_rows(const ScanRowsArgs& args, A* shared) {
       for (uint32_t k = 0; k < kScanOwn; ++k)
         if (at + k < count) y[at + k] = out.v[k];
     }
+  };
+#pragma unroll 1
+  for (int64_t tile = 0; tile < longest;
+       tile += kAhead * step_of_tile) {  // all threads of a block go round as often
+#pragma unroll
+    for (uint32_t a = 0; a < kAhead; ++a) add_tile(tile + a * step_of_tile, next_of[a]);
   }
 }
 

@@ -37,31 +37,37 @@ BW_DEVICE void move(const CopyArgs& args) {
   }
 }
 
-/// Copies to neighbours from elements that are args.step apart: the walk counts packs.
+/// Copies to neighbours from elements that are args.step apart: the walk counts packs. A thread has another
+/// one args.apart from there: to walk takes more instructions than to move.
 template <class S>
 BW_DEVICE void collect(const CopyArgs& args) {
   constexpr int n = packed_elements(sizeof(S));
-  const S* x = static_cast<const S*>(args.x);
-  S* y = static_cast<S*>(args.y);
-  uint32_t i = block() * (kMapThreads * kPackedPacks) + thread();
-#pragma unroll
-  for (int u = 0; u < kPackedPacks; ++u, i += kMapThreads) {
-    if (i >= args.count) return;
-    int64_t offset[2];
-    offsets_at(args.walk, i, offset);
-    if constexpr (sizeof(S) == 2) {
-      if (args.step == 1) {  // neighbours that begin between words
-        Packed<S, n> words;
-        load_words_at_even(x + offset[0], words.words);
-        *reinterpret_cast<Packed<S, n>*>(y + offset[1]) = words;
-        continue;
-      }
-    }
-    Pack<S, n> out;
-#pragma unroll
-    for (int j = 0; j < n; ++j) out.v[j] = x[offset[0] + j * args.step];
-    *reinterpret_cast<Pack<S, n>*>(y + offset[1]) = out;
+  using Words = Packed<S, n>;
+  const uint32_t i = block() * kMapThreads + thread();
+  if (i >= args.count) return;
+  int64_t offset[2];
+  offsets_at(args.walk, i, offset);
+  const S* x = static_cast<const S*>(args.x) + offset[0];
+  S* y = static_cast<S*>(args.y) + offset[1];
+  const bool two = args.apart[1] != 0;
+  const auto move = [&](auto load) __attribute__((always_inline)) {
+    Words first, second;
+    load(x, first);
+    load(two ? x + args.apart[0] : x, second);
+    *reinterpret_cast<Words*>(y) = first;
+    if (two) *reinterpret_cast<Words*>(y + args.apart[1]) = second;
+  };
+  if constexpr (sizeof(S) == 2) {
+    if (args.step == 1)  // neighbours that begin between words
+      return move([](const S* from, Words& to)
+                      __attribute__((always_inline)) { load_words_at_even(from, to.words); });
   }
+  move([&](const S* from, Words& to) __attribute__((always_inline)) {
+    Pack<S, n> elements;
+#pragma unroll
+    for (int j = 0; j < n; ++j) elements.v[j] = from[j * args.step];
+    __builtin_memcpy(&to, &elements, sizeof(to));
+  });
 }
 
 #define BW_MOVE(S, bytes)                                                      \

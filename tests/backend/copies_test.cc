@@ -16,7 +16,7 @@ using test::Raw;
 
 constexpr int64_t kRows = 5, kColumns = 96;
 constexpr int64_t kStarts[] = {0, 1, 2, 3, 4, 6, 8, 12, 15, 16};
-constexpr int64_t kWidths[] = {1, 2, 3, 4, 7, 8, 12, 16, 17, 31, 32, 33, 48, 64, 80};
+constexpr int64_t kWidths[] = {1, 2, 3, 4, 7, 8, 12, 16, 17, 18, 31, 32, 33, 34, 48, 64, 66, 80};
 
 uint64_t at(const Raw& values, int64_t row, int64_t column) {
   return values[static_cast<size_t>(row * kColumns + column)];
@@ -63,18 +63,21 @@ TEST(Copies, OfWindowsStepsAndRepeats) {
     for_windows(dtype, [&](const Raw& values, const Tensor& x, int64_t start, int64_t width) {
       if (width < 4) return;
       const Tensor part = x.narrow(1, start, width);
-      Raw windows, every, turned, repeats;
+      Raw windows, every, repeats;
       for (int64_t r = 0; r < kRows; ++r) {
         for (int64_t w = 0; w + 3 <= width; ++w)
           for (int64_t c = 0; c < 3; ++c) windows.push_back(at(values, r, start + w + c));
         for (int64_t c = 0; c + 1 <= width; c += 2) every.push_back(at(values, r, start + c));
         for (int64_t c = 0; c < width; ++c) repeats.insert(repeats.end(), 8, at(values, r, start + c));
       }
-      for (int64_t w = 0; w < 3; ++w)
-        for (int64_t r = 0; r < kRows; ++r)
-          for (int64_t c = 0; c + 3 <= width; ++c) turned.push_back(at(values, r, start + c + w));
       ASSERT_EQ(raw(part.unfold(1, 3, 1).contiguous()), windows);
-      ASSERT_EQ(raw(part.unfold(1, 3, 1).permute({2, 0, 1}).contiguous()), turned);
+      for (const int64_t rows : {kRows, kRows - 1}) {  // axes with and without halves
+        Raw turned;
+        for (int64_t w = 0; w < 3; ++w)
+          for (int64_t r = 0; r < rows; ++r)
+            for (int64_t c = 0; c + 3 <= width; ++c) turned.push_back(at(values, r, start + c + w));
+        ASSERT_EQ(raw(part.narrow(0, 0, rows).unfold(1, 3, 1).permute({2, 0, 1}).contiguous()), turned);
+      }
       ASSERT_EQ(raw(part.unfold(1, 1, 2).contiguous()), every);
       ASSERT_EQ(raw(part.unsqueeze(2).broadcast_as({kRows, width, 8}).contiguous()), repeats);
     });

@@ -101,6 +101,17 @@ TurnedBy turned_by(const Nest<2>& nest, const Turn& turn, const void* x, const v
   return {0, {side, side}};
 }
 
+// Leaves half of an axis to walk; gives how far away the other half is, 0 where there is none.
+std::array<int64_t, 2> halve(Nest<2>& nest) {
+  for (size_t axis = 0; axis < static_cast<size_t>(nest.rank); ++axis) {
+    if (nest.dims[axis] % 2 != 0) continue;
+    nest.dims[axis] /= 2;
+    nest.count /= 2;
+    return {nest.strides[0][axis] * nest.dims[axis], nest.strides[1][axis] * nest.dims[axis]};
+  }
+  return {};
+}
+
 }  // namespace
 
 void GpuBackend::fill(const Target& out, const Scalar& value) {
@@ -177,13 +188,14 @@ void GpuBackend::copy(const Operand& x, const Target& out) {
       nest.dims[last] /= n;
       nest.count /= n;
       for (auto& strides : nest.strides) strides[last] *= n;
+      const auto apart = halve(nest);
+      std::copy(apart.begin(), apart.end(), arguments.apart);
     }
     arguments.count = static_cast<uint32_t>(nest.count);
     arguments.walk = walk_of(nest);
     if (collects) {
       gpu_.launch(collect_kernels.get(gpu_, kind),
-                  {{blocks_for(nest.count, int64_t{kMapThreads} * kPackedPacks), 1, 1}, kMapThreads, 0},
-                  arguments);
+                  {{blocks_for(nest.count, kMapThreads), 1, 1}, kMapThreads, 0}, arguments);
     } else {
       gpu_.launch(copy_kernels.get(gpu_, units.size), strided_shape(nest.count), arguments);
     }
