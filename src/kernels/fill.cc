@@ -42,7 +42,7 @@ BW_DEVICE void move(const CopyArgs& args) {
 template <class S>
 BW_DEVICE void collect(const CopyArgs& args) {
   constexpr int n = packed_elements(sizeof(S));
-  using Words = Packed<S, n>;
+  using Unit = Packed<S, n>;
   const uint32_t i = block() * kMapThreads + thread();
   if (i >= args.count) return;
   int64_t offset[2];
@@ -50,19 +50,19 @@ BW_DEVICE void collect(const CopyArgs& args) {
   const S* x = static_cast<const S*>(args.x) + offset[0];
   S* y = static_cast<S*>(args.y) + offset[1];
   const bool two = args.apart[1] != 0;
-  const auto move = [&](auto load) __attribute__((always_inline)) {
-    Words first, second;
+  const auto collect_with = [&](auto load) __attribute__((always_inline)) {
+    Unit first, second;
     load(x, first);
     load(two ? x + args.apart[0] : x, second);
-    *reinterpret_cast<Words*>(y) = first;
-    if (two) *reinterpret_cast<Words*>(y + args.apart[1]) = second;
+    *reinterpret_cast<Unit*>(y) = first;
+    if (two) *reinterpret_cast<Unit*>(y + args.apart[1]) = second;
   };
   if constexpr (sizeof(S) == 2) {
     if (args.step == 1)  // neighbours that begin between words
-      return move([](const S* from, Words& to)
-                      __attribute__((always_inline)) { load_words_at_even(from, to.words); });
+      return collect_with([](const S* from, Unit& to)
+                              __attribute__((always_inline)) { load_words_at_even(from, to.words); });
   }
-  move([&](const S* from, Words& to) __attribute__((always_inline)) {
+  collect_with([&](const S* from, Unit& to) __attribute__((always_inline)) {
     Pack<S, n> elements;
 #pragma unroll
     for (int j = 0; j < n; ++j) elements.v[j] = from[j * args.step];
