@@ -44,6 +44,11 @@ inline FakeGpu fake_cuda(std::string arch = "sm_86") {
 inline FakeGpu fake_hip(std::string arch = "gfx1100") {
   return {"rocm:0", "BEESWAX_HIP_LIBRARY", BW_BINARY_DIR "/lib-fake/libamdhip64.so", std::move(arch)};
 }
+/// Whether this build has finished code for a chip; that of NVIDIA's, ptxas makes.
+inline bool has_code_for(std::string_view target) {
+  const std::vector<std::string> targets = gpu::Bundle::embedded().targets();
+  return std::find(targets.begin(), targets.end(), target) != targets.end();
+}
 /// Those that this build has kernels for.
 inline std::vector<FakeGpu> fake_gpus() {
   std::vector<FakeGpu> out;

@@ -3,8 +3,6 @@
 // where the driver does not take clusters.
 #include <gtest/gtest.h>
 
-#include <algorithm>
-
 #include "beeswax/tensor.h"
 #include "support/expect_error.h"
 #include "support/fake_faults.h"
@@ -15,6 +13,7 @@ namespace {
 struct Launched {
   std::string kernel;
   unsigned blocks = 0;
+  bool programmatic = false;
 } launched;
 
 Tensor product(const Device& device) {
@@ -25,9 +24,7 @@ Tensor product(const Device& device) {
 class GpuClusters : public testing::Test {
  protected:
   void SetUp() override {
-    const std::vector<std::string> targets = gpu::Bundle::embedded().targets();
-    if (std::find(targets.begin(), targets.end(), "sm_90") == targets.end())
-      GTEST_SKIP() << "built without sm_90, whose code ptxas makes";
+    if (!has_code_for("sm_90")) GTEST_SKIP() << "built without sm_90, whose code ptxas makes";
   }
   // Calls test(control, device) in a process of its own with a device of sm_90.
   template <class Test>
@@ -36,7 +33,9 @@ class GpuClusters : public testing::Test {
       ::setenv("BEESWAX_BLAS", "own", 1);
       const FakeGpu fake = fake_cuda("sm_90");
       fake::Control& control = fake.control();
-      control.run = [](const fake::Launch& launch) { launched = {launch.kernel, launch.blocks[0]}; };
+      control.run = [](const fake::Launch& launch) {
+        launched = {launch.kernel, launch.blocks[0], launch.programmatic};
+      };
       test(control, fake.device());
       return "";
     });
@@ -49,6 +48,7 @@ TEST_F(GpuClusters, PartsOfATileAreACluster) {
     // 1024 rows of the exchanged product in tiles of 128, each by the 8 blocks of a cluster.
     EXPECT_EQ(launched.kernel, "gemm_wgmma_f16_64_tt");
     EXPECT_EQ(launched.blocks, 64u);
+    EXPECT_TRUE(launched.programmatic);
   });
 }
 
