@@ -179,7 +179,7 @@ std::vector<GpuCase> gpu_cases(Sizes sizes) {
          return [=] { return x.max_pool2d(2); };
        }},
   };
-  for (const auto& more : {neighbour_cases(sizes), product_cases(sizes)})
+  for (const auto& more : {neighbour_cases(sizes), length_cases(sizes), product_cases(sizes)})
     out.insert(out.end(), more.begin(), more.end());
   return out;
 }

@@ -28,6 +28,8 @@ GpuCase over(std::string name, const Shape& shape, DType dtype, double passes,
 
 /// What peers.md of other engines does not list: other dtypes, shapes and strides.
 std::vector<GpuCase> neighbour_cases(Sizes sizes);
+/// Rows of lengths that are no powers of two.
+std::vector<GpuCase> length_cases(Sizes sizes);
 /// Matrix products, convolutions and quantized products.
 std::vector<GpuCase> product_cases(Sizes sizes);
 

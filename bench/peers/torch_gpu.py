@@ -120,6 +120,7 @@ def cases():
     yield "max_pool2d f32 2x2 64x64x112x112", pool
 
     yield from neighbours()
+    yield from lengths()
     yield from products()
 
 
@@ -189,6 +190,8 @@ def neighbours():
     yield "min bf16 16384x4096", one(lambda x: x.amin(-1), 16384, 4096, dtype=bf16)
     yield "mean f32 all 64M", one(torch.mean, N)
     yield "max f32 16384x4096", one(lambda x: x.amax(-1), 16384, 4096)
+    yield "log_sum_exp f32 16384x4096", one(lambda x: x.logsumexp(-1), 16384, 4096)
+    yield "var f16 16384x4096", one(lambda x: x.var(-1), 16384, 4096, dtype=f16)
     yield "argmax f16 16384x4096", one(lambda x: x.argmax(-1), 16384, 4096, dtype=f16)
     yield "argmax f32 16384x4096 dim 0", one(lambda x: x.argmax(0), 16384, 4096)
     yield "argmax f16 16384x4096 dim 0", one(lambda x: x.argmax(0), 16384, 4096, dtype=f16)
@@ -221,6 +224,27 @@ def neighbours():
            one(lambda x: nn.interpolate(x, scale_factor=2, mode="nearest"), 64, 64, 56, 56))
     yield "zeros f32 64M", lambda: lambda: torch.zeros(N, device=DEVICE)
     yield "randn f32 64M", lambda: lambda: torch.randn(N, device=DEVICE)
+
+
+def lengths():
+    """lengths.cc."""
+    nn = torch.nn.functional
+
+    def one(f, rows, n, dtype):
+        def make():
+            x = normal(rows, n, dtype=dtype)
+            return lambda: f(x)
+        return make
+
+    for n in (2560, 4095, 5120, 8200, 13824, 50257, 128256, 400000):
+        for name, dtype in (("f16", torch.float16), ("f32", torch.float32)):
+            shape = f"{name} {N // n}x{n}"
+            yield f"sum {shape}", one(lambda x: x.sum(-1), N // n, n, dtype)
+            yield f"argmax {shape}", one(lambda x: x.argmax(-1), N // n, n, dtype)
+            yield f"softmax {shape}", one(lambda x: x.softmax(-1), N // n, n, dtype)
+            yield f"cumsum {shape}", one(lambda x: x.cumsum(-1), N // n, n, dtype)
+            if n < 10000:
+                yield f"rmsnorm {shape}", one(lambda x: nn.rms_norm(x, x.shape[-1:], None, 1e-5), N // n, n, dtype)
 
 
 def products():

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// cumsum_<dtype> along dense rows and cumsum_<dtype>_columns: sums in the compute type, each rounded where it
-// is written.
+// cumsum_<dtype> along dense rows, cumsum_<dtype>_columns down many columns and cumsum_<dtype>_strips down
+// fewer: sums in the compute type, each rounded where it is written.
 //   floors: bytes of x and y over the memory's bandwidth
 #include "kernels/elements.h"
 #include "kernels/reduce_args.h"
@@ -135,12 +135,92 @@ BW_DEVICE void scan_columns(const ScanColumnsArgs& args) {
   }
 }
 
-#define BW_DTYPE(Name, name, ctype, ...)                          \
-  BW_KERNEL(kScanThreads) cumsum_##name(ScanRowsArgs args) {      \
-    BW_SHARED static Compute<ctype> shared[kScanThreads / kWave]; \
-    scan_rows<ctype>(args, shared);                               \
-  }                                                               \
-  BW_KERNEL(kScanThreads) cumsum_##name##_columns(ScanColumnsArgs args) { scan_columns<ctype>(args); }
+inline constexpr uint32_t kStripNumbers = strip_numbers(kLeastStripLog2);
+static_assert(kStripNumbers >= strip_numbers(kMostStripLog2));
+
+/// Columns of a strip side by side: each tile of them is shared out over the threads by rows, of which each
+/// adds its own; a wave adds up what those of a column have.
+template <class S, class A = Compute<S>>
+BW_DEVICE void scan_strips(const ScanStripsArgs& args, A (&shared)[2][kStripNumbers]) {
+  constexpr uint32_t kOwn = sizeof(A) == 8 ? kScanOwn / 2 : kScanOwn;  // rows of a thread
+  const uint32_t width = 1u << args.width_log2,
+                 parts = static_cast<uint32_t>(kStripThreads) >> args.width_log2;
+  const uint32_t pitch = width + 1;
+  const uint32_t across = thread() & (width - 1), part = thread() >> args.width_log2;
+  const uint32_t outer = divide(block(), args.strips);
+  const uint32_t column = (block() - outer * args.strips.divisor) * width + across;
+  const int64_t step = args.columns;
+  const int64_t first = outer * args.n * step + column;
+  const S* x = static_cast<const S*>(args.x) + first;
+  S* y = static_cast<S*>(args.y) + first;
+  const int64_t end = column < args.columns ? args.n : 0;
+  const auto load = [&](int64_t row, S(&to)[kOwn]) __attribute__((always_inline)) {
+    if (row + kOwn <= end) {
+#pragma unroll
+      for (uint32_t k = 0; k < kOwn; ++k) to[k] = x[(row + k) * step];
+    } else {
+#pragma unroll
+      for (uint32_t k = 0; k < kOwn; ++k) to[k] = row + k < end ? x[(row + k) * step] : S{};
+    }
+  };
+  const uint32_t rows = parts * kOwn;  // of a tile
+  int64_t row = static_cast<int64_t>(part) * kOwn;
+  S next[kOwn];
+  load(row, next);
+  A carry = A(0);
+  uint32_t turn = 0;
+#pragma unroll 1
+  for (int64_t tile = 0; tile < args.n; tile += rows, row += rows, turn ^= 1) {
+    A sums[kOwn];
+    sums[0] = widen(next[0]);
+#pragma unroll
+    for (uint32_t k = 1; k < kOwn; ++k) sums[k] = static_cast<A>(sums[k - 1] + widen(next[k]));
+    load(row + rows, next);
+    A* all = shared[turn];  // the other one is still read
+    all[part * pitch + across] = sums[kOwn - 1];
+    barrier();
+    // Lanes have neighbouring parts of a column: what comes before each takes its place.
+    const uint32_t own = parts > kWave ? parts / kWave : 1, begin = lane() * own;
+#pragma unroll 1
+    for (uint32_t c = thread() / kWave; c < width; c += kStripThreads / kWave) {
+      A upto = A(0);
+#pragma unroll 1
+      for (uint32_t p = begin; p < begin + own && p < parts; ++p)
+        upto = static_cast<A>(upto + all[p * pitch + c]);
+#pragma unroll
+      for (uint32_t far = 1; far < kWave; far *= 2) {
+        const A other = shuffle(upto, (lane() - far) % kWave);
+        if (lane() >= far) upto = static_cast<A>(other + upto);
+      }
+      const A left_of = shuffle(upto, (lane() - 1) % kWave);
+      A before = lane() > 0 ? left_of : A(0);
+#pragma unroll 1
+      for (uint32_t p = begin; p < begin + own && p < parts; ++p) {
+        const A mine = all[p * pitch + c];
+        all[p * pitch + c] = before;
+        before = static_cast<A>(before + mine);
+      }
+      if (lane() == kWave - 1) all[parts * pitch + c] = upto;
+    }
+    barrier();
+    const A before = static_cast<A>(carry + all[part * pitch + across]);
+    carry = static_cast<A>(carry + all[parts * pitch + across]);
+#pragma unroll
+    for (uint32_t k = 0; k < kOwn; ++k)
+      if (row + k < end) y[(row + k) * step] = narrow<S>(static_cast<A>(before + sums[k]));
+  }
+}
+
+#define BW_DTYPE(Name, name, ctype, ...)                                                               \
+  BW_KERNEL(kScanThreads) cumsum_##name(ScanRowsArgs args) {                                           \
+    BW_SHARED static Compute<ctype> shared[kScanThreads / kWave];                                      \
+    scan_rows<ctype>(args, shared);                                                                    \
+  }                                                                                                    \
+  BW_KERNEL(kScanThreads) cumsum_##name##_columns(ScanColumnsArgs args) { scan_columns<ctype>(args); } \
+  BW_KERNEL_OF_REGISTERS(kStripThreads) cumsum_##name##_strips(ScanStripsArgs args) {                  \
+    BW_SHARED static Compute<ctype> shared[2][kStripNumbers];                                          \
+    scan_strips<ctype>(args, shared);                                                                  \
+  }
 #include "tables/dtypes.def"
 
 }  // namespace beeswax::gpu

@@ -13,6 +13,12 @@ namespace beeswax::gpu {
 /// Blocks of 256 threads that have their share of a row in registers, elements of `bytes` bytes.
 constexpr uint32_t blocks_side_by_side(int bytes) { return bytes > 4 ? 2 : 4; }
 
+/// A number that functions take as a constant.
+template <uint32_t count>
+struct Count {
+  static constexpr uint32_t kCount = count;
+};
+
 /// The joint of a sum.
 struct Add {
   template <class A>

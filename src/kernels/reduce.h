@@ -120,12 +120,6 @@ template <class Row, class S, uint32_t n>
   requires(!kPairsOrderIn<Row, S>)
 struct PairTops<Row, S, n> {};
 
-/// A number that functions take as a constant.
-template <uint32_t count>
-struct Count {
-  static constexpr uint32_t kCount = count;
-};
-
 /// The result of one chunk of `count` elements; thread t of `width`. `first` is the chunk's first element.
 template <class Row, class S, class A = Compute<S>>
 BW_DEVICE A reduce_chunk(const S* row, const ReduceRowsArgs& args, uint32_t first, uint32_t count, uint32_t t,
@@ -158,10 +152,14 @@ BW_DEVICE A reduce_chunk(const S* row, const ReduceRowsArgs& args, uint32_t firs
       for (uint32_t i = 0; i < kSeveral; ++i) take(in[i]);
       s += kSeveral;
     };
+    // Long functions leave registers for some of them.
+    constexpr uint32_t kSome = sizeof(S) > 4 ? 1 : sizeof(S) > 2 ? 2 : 4;
     if (!Row::kHeavy && whole == kStripes) {
       take_stripes(Count<kStripes>());
     } else {
       if (!Row::kHeavy && whole >= kStripes / 2) take_stripes(Count<kStripes / 2>());
+#pragma unroll 1
+      while (Row::kHeavy && kSome > 1 && s + kSome <= whole) take_stripes(Count<kSome>());
 #pragma unroll 1
       while (s < whole) take_stripes(Count<1>());
     }
@@ -173,14 +171,22 @@ BW_DEVICE A reduce_chunk(const S* row, const ReduceRowsArgs& args, uint32_t firs
       if (at + j < count) v[j] = Row::combine(v[j], reduce_value<Row, S>(x[j], center, flags));
     return join_packed<Row>(v, width);
   }
-  // Neighbouring threads take neighbouring lanes.
+  // Neighbouring threads take neighbouring lanes, of some stripes before what is made of them; what is not
+  // there is the first element of the chunk.
+  constexpr uint32_t kTogether = Row::kHeavy ? 1 : 4;
 #pragma unroll 1
-  for (uint32_t i = t; i < count; i += kLanes) {
+  for (uint32_t i = t; i < count; i += kTogether * kLanes) {
+    S in[kTogether][kOwnLanes];
+    const auto place = [&](uint32_t s, uint32_t j)
+                           __attribute__((always_inline)) { return i + s * kLanes + j * width; };
 #pragma unroll
-    for (uint32_t j = 0; j < kOwnLanes; ++j)
-      if (i + j * width < count)
-        v[j] = Row::combine(v[j], reduce_value<Row, S>(row[offset_in_row(args.reduced, first, i + j * width)],
-                                                       center, flags));
+    for (uint32_t s = 0; s < kTogether; ++s)
+      for (uint32_t j = 0; j < kOwnLanes; ++j)
+        in[s][j] = row[offset_in_row(args.reduced, first, place(s, j) < count ? place(s, j) : 0)];
+#pragma unroll
+    for (uint32_t s = 0; s < kTogether; ++s)
+      for (uint32_t j = 0; j < kOwnLanes; ++j)
+        if (place(s, j) < count) v[j] = Row::combine(v[j], reduce_value<Row, S>(in[s][j], center, flags));
   }
   return join_spread<Row>(v, width);
 }

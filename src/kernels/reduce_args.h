@@ -166,22 +166,27 @@ constexpr bool has_rows(RowKind kind, int element_bytes) {
   return kind <= RowKind::Usual || element_bytes == 2 || element_bytes == 4;
 }
 inline constexpr uint32_t kRowsSecond = 1;  // a flag: the logarithm of the softmax; the layer norm
-/// Rows of n elements, each of which 2^groups_log2 groups of 2^width_log2 threads make; 2^block_rows_log2
-/// rows a block.
+/// Rows of n elements, each of which groups of 2^width_log2 threads make, one for each of its chunks;
+/// `block_rows` rows a block.
 struct RowsArgs {
   const void* x;
   void* y;
   const void* weight;  // norms; bias may be null
   const void* bias;
   uint32_t rows, n;
-  uint32_t width_log2, groups_log2, block_rows_log2;
+  uint32_t width_log2, block_rows;
+  Divisor chunks;
   uint32_t flags;
   uint32_t zero;
-  int64_t x_row;  // elements from row to row; those of y are dense
+  uint32_t block_chunks;  // of rows that are spread over blocks
+  int64_t x_row;          // elements from row to row; those of y are dense
   double eps;
 };
-/// The same for rows of any length, from what reductions found of each: an element at a time. `first` is the
-/// maximum or the mean, `second` the sum of the terms or of the squares; both in the compute type.
+/// The same for rows of any length, from what reductions found of each: `first` is the maximum or the mean,
+/// `second` the sum of the terms or of the squares; both in the compute type. A block has a tile of a row, in
+/// packs of apply_pack elements where all rows and lengths are whole ones.
+inline constexpr int kApplyTile = 4096;
+constexpr int apply_pack(int element_bytes) { return element_bytes == 1 ? 8 : 16 / element_bytes; }
 struct RowsApplyArgs {
   const void* x;
   void* y;
@@ -191,6 +196,7 @@ struct RowsApplyArgs {
   const void* second;
   uint32_t rows, tiles;
   uint32_t flags;
+  uint32_t packs;
   int64_t n, x_row;
   double eps;
 };
@@ -210,6 +216,21 @@ struct ScanRowsArgs {
   uint32_t chunks;
   uint32_t width_log2;
   uint32_t packs;
+  int64_t n;
+};
+/// Blocks of threads that share a strip of 2^width_log2 columns, each of them some rows of a column.
+inline constexpr int kStripThreads = 1024;
+inline constexpr uint32_t kLeastStripLog2 = 3, kMostStripLog2 = 5;
+/// Shared numbers: of each part of a column, and of the whole, in lines a number longer than a strip is wide.
+constexpr uint32_t strip_numbers(uint32_t width_log2) {
+  return ((kStripThreads >> width_log2) + 1) * ((1u << width_log2) + 1);
+}
+struct ScanStripsArgs {
+  const void* x;
+  void* y;
+  uint32_t columns;  // neighbours in each of the outer blocks of n
+  uint32_t width_log2;
+  Divisor strips;  // of the columns
   int64_t n;
 };
 /// A thread adds down a column: of `columns` neighbours in each of the outer blocks of n.

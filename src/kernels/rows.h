@@ -16,7 +16,12 @@
 
 namespace beeswax::gpu {
 
-template <class S, RowKind kind>
+/// How a row lies over blocks: in one, whose rows are side by side.
+struct OneBlock {
+  static constexpr uint32_t kMostBlocks = 1;
+};
+
+template <class S, RowKind kind, class Spread = OneBlock>
 struct RegisterRow {
   using Element = S;
   using A = Compute<S>;
@@ -32,12 +37,14 @@ struct RegisterRow {
   static constexpr uint32_t kStep = kLanes / kParts;           // elements from one of them to the next
   static constexpr uint32_t kThreads = kShape.chunk_threads();
   static constexpr uint32_t kGroups = kBlock / kThreads;
+  static constexpr bool kSpread = Spread::kMostBlocks > 1;
+  static constexpr uint32_t kPartials = kGroups * Spread::kMostBlocks;
   /// Where registers are scarce, packs take turns: compilers would start them all at once.
   static constexpr bool kTakesTurns = (kWide && !kLoose) || sizeof(A) == 8;
   using Own = Packed<S, static_cast<int>(kOwn)>;
   Own v[kPacks];  // as they came: narrow elements are widened where they are used
   const RowsArgs& args;
-  uint32_t width, slot, member, chunks, row, t;
+  uint32_t width, chunks, row, t;
   uint32_t left;   // elements of this group's chunk from `first` on; none without a row
   uint32_t first;  // this thread's first one in the row (kTurned: the chunk's); 0 where it has none
   uint32_t ahead;  // kTurned: elements of the row's first pack that come before it
@@ -48,11 +55,8 @@ struct RegisterRow {
   BW_DEVICE_MEMBER explicit RegisterRow(const RowsArgs& a) : args(a) {
     width = 1u << args.width_log2;
     t = thread() & (width - 1);
-    const uint32_t group = thread() >> args.width_log2;
-    slot = kOneChunk ? group : group >> args.groups_log2;
-    member = kOneChunk ? 0 : group & ((1u << args.groups_log2) - 1);
-    row = (block() << args.block_rows_log2) + slot;
-    chunks = kOneChunk ? 1 : (args.n + kChunk - 1) / kChunk;
+    chunks = kOneChunk ? 1 : args.chunks.divisor;
+    const uint32_t member = place_group(thread() >> args.width_log2);
     const uint32_t begin = member * kChunk + (kTurned ? 0 : t * kOwn), end = (member + 1) * kChunk;
     const uint32_t stop = end < args.n ? end : args.n;
     left = row < args.rows && begin < stop ? stop - begin : 0;
@@ -83,6 +87,17 @@ struct RegisterRow {
     }
   }
 
+  /// Finds the row of a group of threads, if it has one, and tells the group's place in it. The last wave of
+  /// a block may have more groups than its rows.
+  BW_DEVICE_MEMBER uint32_t place_group(uint32_t group) {
+    if constexpr (kSpread) {
+      row = group < args.block_chunks ? Spread::row() : args.rows;
+      return Spread::rank() * args.block_chunks + group;
+    }
+    const uint32_t slot = kOneChunk ? group : divide(group, args.chunks);
+    row = slot < args.block_rows ? block() * args.block_rows + slot : args.rows;
+    return kOneChunk ? 0 : group - slot * chunks;
+  }
   /// How many elements after the beginning of a pack x is.
   BW_DEVICE_MEMBER static uint32_t past_pack(const S* x) {
     return static_cast<uint32_t>(reinterpret_cast<uintptr_t>(x) % sizeof(Own) / sizeof(S));
@@ -249,9 +264,17 @@ struct RegisterRow {
   BW_DEVICE_MEMBER A join_lanes(A (&lanes)[kOwn], A* partials) const {
     const A all = join_packed<Joint, kStep>(lanes, kWide ? kThreads : width);  // long rows have whole chunks
     if (chunks == 1) return all;
-    if (t == 0) partials[(slot << args.groups_log2) + member] = all;
+    const uint32_t group = hidden(thread()) >> args.width_log2;  // made again rather than kept
+    if constexpr (kSpread) {
+      if (row < args.rows) Spread::share(partials + Spread::rank() * args.block_chunks + group, all, t);
+      Spread::meet();
+      return join_partials<Joint, kLanes / kThreads>(partials, chunks, t);
+    }
+    if (t == 0) partials[group] = all;
     barrier();
-    return join_partials<Joint, kLanes / kThreads>(partials + (slot << args.groups_log2), chunks, t);
+    const uint32_t slot = divide(group, args.chunks);
+    const uint32_t first = slot < args.block_rows ? slot * chunks : 0;  // groups without a row read any
+    return join_partials<Joint, kLanes / kThreads>(partials + first, chunks, t);
   }
   /// y = f(element, its number among this thread's) of each; begin_pack(p) comes before those of pack p.
   template <class Begin, class F>
@@ -284,17 +307,42 @@ struct RegisterRow {
   }
 };
 
-/// One element of each row of RowsApplyArgs at a time: f(element, row, place in the row).
-template <class S, class F>
-BW_DEVICE void apply_rows(const RowsApplyArgs& args, F f) {
+/// The elements of rows of RowsApplyArgs, in packs where they fit: of_row(row) gives a function of an element
+/// and its place in the row.
+template <class S, class OfRow>
+BW_DEVICE void apply_rows(const RowsApplyArgs& args, OfRow of_row) {
   const uint32_t row = block() / args.tiles;
   const uint32_t tile = block() - row * args.tiles;
   const S* x = static_cast<const S*>(args.x) + static_cast<int64_t>(row) * args.x_row;
   S* y = static_cast<S*>(args.y) + static_cast<int64_t>(row) * args.n;
-  int64_t i = static_cast<int64_t>(tile) * (kMapThreads * kStridedElements) + thread();
+  const int64_t first = static_cast<int64_t>(tile) * kApplyTile;
+  const auto f = of_row(row);
+  constexpr int kOwn = apply_pack(sizeof(S));
+  if (args.packs != 0) {
+    constexpr int kPacks = kApplyTile / kMapThreads / kOwn;
+    const int64_t begin = first + static_cast<int64_t>(thread()) * kOwn;
+    using Own = Packed<S, kOwn>;
+    Own packs[kPacks];
 #pragma unroll
-  for (int j = 0; j < kStridedElements; ++j, i += kMapThreads)
-    if (i < args.n) y[i] = narrow<S>(f(widen(x[i]), row, i));
+    for (int p = 0; p < kPacks; ++p) {
+      const int64_t i = begin + p * (kMapThreads * kOwn);
+      packs[p] = *reinterpret_cast<const Own*>(x + (i < args.n ? i : 0));
+    }
+#pragma unroll
+    for (int p = 0; p < kPacks; ++p) {
+      const int64_t i = begin + p * (kMapThreads * kOwn);
+      if (i >= args.n) return;
+      const auto in = packs[p].renewed();
+      Compute<S> out[kOwn];
+#pragma unroll
+      for (int j = 0; j < kOwn; ++j) out[j] = f(widen_at(in, static_cast<uint32_t>(j)), i + j);
+      store_whole(y + i, narrowed<S>(out).elements());
+    }
+    return;
+  }
+#pragma unroll 1
+  for (int64_t i = first + thread(); i < first + kApplyTile; i += kMapThreads)
+    if (i < args.n) y[i] = narrow<S>(f(widen(x[i]), i));
 }
 
 }  // namespace beeswax::gpu

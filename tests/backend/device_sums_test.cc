@@ -228,6 +228,25 @@ TEST_P(DeviceSums, Rows) {
     }
 }
 
+// Rows longer than a block keeps: Hopper's clusters have those up to 262144 elements, or 131072 where packs
+// do not fit.
+TEST_P(DeviceSums, RowsOfSeveralBlocks) {
+  const bool software = GetParam().kind() == DeviceKind::Emu;
+  const std::vector<int64_t> lengths =
+      software ? std::vector<int64_t>{50'257, 65'544}
+               : std::vector<int64_t>{16'387,  32'776,  50'257,  65'544,  128'256,
+                                      131'064, 131'073, 200'008, 262'144, 262'152};
+  for (const DType dtype : {DType::BF16, DType::F16, DType::F32})
+    for (const int64_t n : lengths) {
+      const Tensor x = numbers({3, n}, dtype, static_cast<uint64_t>(n));
+      const Tensor w = numbers({n}, dtype, 2), b = numbers({n}, dtype, 3);
+      for (const RowCase& c : row_cases())
+        expect_same(
+            x, [&](const Tensor& t) { return c.of(t, w.to_device(t.device()), b.to_device(t.device())); },
+            c.name);
+    }
+}
+
 TEST_P(DeviceSums, RowsOfViews) {
   const std::vector<std::function<Tensor(const Tensor&)>> views = {
       [](const Tensor& x) { return x.narrow(2, 1, 64); },  // rows that begin where packs do not
@@ -275,6 +294,9 @@ TEST_P(DeviceSums, CumsumOfWholeNumbers) {
                                                                         {{7, 600, 3}, 1},
                                                                         {{2'000, 5}, 0},
                                                                         {{30, 200}, 0},
+                                                                        {{150, 620}, 0},
+                                                                        {{2, 300, 700}, 1},
+                                                                        {{3, 270, 1'001}, 1},
                                                                         {{3, 30'001}, 1},
                                                                         {{70'000}, 0}}) {
       test::Random random(4);

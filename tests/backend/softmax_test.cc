@@ -115,6 +115,21 @@ TEST(Softmax, LongRowsOfAnyPlace) {
       }
 }
 
+// Rows of so many chunks that those of a block do not fill its last wave, or fill it, and a block that has
+// not all its rows: the CPU's bits.
+TEST(Softmax, RowsOfAnyNumberOfChunks) {
+  for (DType dtype : {DType::F16, DType::F32})
+    for (int64_t chunks : {2, 3, 5, 6, 7, 9, 10, 11, 13, 17, 33}) {
+      const int64_t n = chunks * 512 - 8;
+      const Tensor x = random_tensor({5, n}, dtype, static_cast<uint32_t>(n));
+      const Tensor weight = random_tensor({n}, dtype, 2);
+      const Tensor cpu = x.to_device(Device::cpu());
+      EXPECT_EQ(x.softmax(-1).to_bytes(), cpu.softmax(-1).to_bytes()) << dtype_name(dtype) << " " << n;
+      EXPECT_EQ(x.rms_norm(weight).to_bytes(), cpu.rms_norm(weight.to_device(Device::cpu())).to_bytes())
+          << dtype_name(dtype) << " " << n;
+    }
+}
+
 // Rows, weights and biases that begin anywhere, and end where their memory does: the CPU's bits.
 TEST(Softmax, NormsOfAnyPlaces) {
   const auto anywhere = [](int64_t rows, int64_t n, int64_t start, DType dtype) {

@@ -162,7 +162,7 @@ bool needs_more(const Gpu& gpu, const ReduceView& view) {
   const int64_t chunks = chunks_of(view.n());
   if (view.columns > 1) return chunks > 1;
   return chunks > int64_t{kChunk} ||
-         (chunks > int64_t{4 * kReduceGroups} && view.outer.count < 4 * int64_t{gpu.properties().units});
+         (chunks > int64_t{4 * kReduceGroups} && view.outer.count < 2 * int64_t{gpu.properties().units});
 }
 
 }  // namespace

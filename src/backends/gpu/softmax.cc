@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Softmax and norms: one pass over memory where a row fits the registers of a block, else sums first and then
-// a pass over elements.
+// Softmax and norms: one pass over memory where a row fits the registers of a block, or of a cluster of them,
+// else sums first and then a pass over elements.
 #include <iterator>
 #include <optional>
 
@@ -9,17 +9,22 @@
 namespace beeswax::gpu {
 namespace {
 
-// For each dtype: rows in registers of every kind, elements after sums, and sums.
-enum : size_t { kApply = kRowKinds, kSum, kSteps };
+constexpr const char* kClusterTarget = "sm_90";
+
+// For each dtype: rows in registers of every kind, over a cluster where packs fit them and where not,
+// elements after sums, and sums.
+enum : size_t { kSpread = kRowKinds, kLooseSpread, kApply, kSum, kSteps };
 KernelTable::Name named(const char* operation, size_t index) {
-  constexpr std::string_view kNames[] = {"_short_",      "_",       "_wide_", "_loose_short_", "_loose_",
-                                         "_loose_wide_", "_apply_", "_sum_"};
+  constexpr std::string_view kNames[] = {
+      "_short_",      "_",        "_wide_",         "_loose_short_", "_loose_",
+      "_loose_wide_", "_spread_", "_spread_loose_", "_apply_",       "_sum_"};
   static_assert(std::size(kNames) == kSteps);
   const auto dtype = static_cast<DType>(index / kSteps);
   const size_t step = index % kSteps;
-  if (!dtype_is_float(dtype) || (step < kRowKinds && !has_rows(static_cast<RowKind>(step), bytes_of(dtype))))
-    return {"", ""};
-  return {join_text(operation, kNames[step], dtype_name(dtype)), operation};
+  const bool spread = step == kSpread || step == kLooseSpread;
+  const RowKind kind = spread ? RowKind::Wide : static_cast<RowKind>(step);
+  if (!dtype_is_float(dtype) || (step < kApply && !has_rows(kind, bytes_of(dtype)))) return {"", ""};
+  return {join_text(operation, kNames[step], dtype_name(dtype)), operation, spread ? kClusterTarget : ""};
 }
 KernelTable softmax_kernels(kDTypes* kSteps,
                             [](size_t i) -> KernelTable::Name { return named("softmax", i); });
@@ -72,6 +77,22 @@ std::optional<RowKind> kind_of(int64_t n, bool loose, int bytes) {
   return {};
 }
 
+// Threads of a block with so many rows: whole warps.
+constexpr uint32_t block_threads(int64_t rows, int64_t row_threads) {
+  return static_cast<uint32_t>(round_up(rows * row_threads, 32));
+}
+// Rows of a block of at most `most` threads. Threads of a row wait for each other, and so for all that share
+// the block: few do, but so many that hardly any thread of the last warp is idle.
+constexpr uint32_t block_rows(int64_t row_threads, int64_t most) {
+  constexpr int64_t kFewThreads = 128, kIdlePart = 16;
+  const auto few = static_cast<uint32_t>(std::max<int64_t>(1, std::min(kFewThreads, most) / row_threads));
+  for (uint32_t rows = few; rows <= 2 * few && block_threads(rows, row_threads) <= most; ++rows)
+    if (const uint32_t threads = block_threads(rows, row_threads);
+        threads - rows * row_threads <= threads / kIdlePart)
+      return rows;
+  return few;
+}
+
 // Rows in registers, if they fit.
 bool launch_rows(Gpu& gpu, KernelTable& table, const RowsView& view, DType dtype, std::byte* y,
                  RowsArgs args) {
@@ -79,27 +100,38 @@ bool launch_rows(Gpu& gpu, KernelTable& table, const RowsView& view, DType dtype
   const bool packs = in_packs(view.x, dtype) && in_packs(y, dtype) && view.n % pack == 0 &&
                      (view.rows == 1 || view.stride % pack == 0) && in_packs(args.weight, dtype) &&
                      in_packs(args.bias, dtype);
-  const std::optional<RowKind> kind = kind_of(view.n, !packs, bytes_of(dtype));
-  if (!kind) return false;
+  std::optional<RowKind> kind = kind_of(view.n, !packs, bytes_of(dtype));
+  const bool spread = !kind.has_value();
+  if (spread) {
+    kind = packs ? RowKind::Wide : RowKind::LooseWide;
+    if (!has_rows(*kind, bytes_of(dtype)) || !Bundle::is_for(gpu.target(), kClusterTarget)) return false;
+  }
   const RowShape shape = row_shape(*kind, bytes_of(dtype));
+  const int64_t chunks = shape.one_chunk() ? 1 : ceil_div(view.n, int64_t{kChunk});
+  const int64_t blocks = spread ? ceil_div(view.n, int64_t{shape.most()}) : 1;  // of a row
+  if (blocks > kMostCluster) return false;
+  const int64_t block_chunks = ceil_div(chunks, blocks);
   args.n = static_cast<uint32_t>(view.n);
   const int64_t turned = packs || shape.one_chunk() ? 0 : shape.lanes - 1;  // rows.h
   args.width_log2 =
       log2_up(std::min<int64_t>(shape.chunk_threads(), ceil_div(view.n + turned, int64_t{shape.lanes})));
-  args.groups_log2 = log2_up(ceil_div(view.n, int64_t{kChunk}));
-  // Threads of a row wait for each other, and so for all that share the block: few do.
-  constexpr uint32_t kFewThreads = 128;
-  const uint32_t row_threads = 1u << (args.width_log2 + args.groups_log2);
-  const uint32_t threads = std::min(shape.threads, std::max(row_threads, kFewThreads));
-  args.block_rows_log2 = log2_up(threads / row_threads);
+  args.chunks = divisor_of(static_cast<uint32_t>(chunks));
+  args.block_chunks = static_cast<uint32_t>(block_chunks);
+  const int64_t row_threads = block_chunks << args.width_log2;
+  args.block_rows = spread ? 1 : block_rows(row_threads, shape.threads);
+  LaunchShape launch;
+  launch.threads = block_threads(args.block_rows, row_threads);
+  launch.cluster = static_cast<uint32_t>(blocks);
   args.x_row = view.stride;
-  const Kernel& kernel = table.get(gpu, entry(dtype, static_cast<size_t>(*kind)));
-  const int64_t most = most_blocks(threads) << args.block_rows_log2;
+  const size_t step = !spread ? static_cast<size_t>(*kind) : packs ? kSpread : kLooseSpread;
+  const Kernel& kernel = table.get(gpu, entry(dtype, step));
+  const int64_t most = most_blocks(launch.threads) / blocks * args.block_rows;
   for_rows(view.rows, most, [&](int64_t first, int64_t rows) {
     args.x = at(view.x, first * view.stride, dtype);
     args.y = at(y, first * view.n, dtype);
     args.rows = static_cast<uint32_t>(rows);
-    gpu.launch(kernel, {{blocks_for(rows, int64_t{1} << args.block_rows_log2), 1, 1}, threads, 0}, args);
+    launch.blocks[0] = blocks_for(rows, args.block_rows) * launch.cluster;
+    gpu.launch(kernel, launch, args);
   });
   return true;
 }
@@ -110,7 +142,11 @@ void launch_apply(Gpu& gpu, KernelTable& table, const RowsView& view, DType dtyp
   const int64_t size = bytes_of(compute_dtype(dtype));
   args.n = view.n;
   args.x_row = view.stride;
-  args.tiles = blocks_for(view.n, int64_t{kMapThreads} * kStridedElements);
+  args.tiles = blocks_for(view.n, kApplyTile);
+  const int pack = apply_pack(bytes_of(dtype));
+  args.packs = begins_at(view.x, int64_t{pack} * bytes_of(dtype)) &&
+               begins_at(y, int64_t{pack} * bytes_of(dtype)) && view.n % pack == 0 &&
+               (view.rows == 1 || view.stride % pack == 0);
   const auto* first_of = static_cast<const std::byte*>(args.first);
   const auto* second_of = static_cast<const std::byte*>(args.second);
   for_rows(view.rows, std::max<int64_t>(1, most_blocks(kMapThreads) / args.tiles),

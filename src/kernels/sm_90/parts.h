@@ -1,29 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 // Products whose k is cut into parts: a cluster of blocks makes a tile, each block one part of its sums,
 // which it leaves in its shared memory; then each adds a share of the tile over the blocks, in the order of
-// the parts, and stores it. PTX ISA 7.8: barrier.cluster, mapa, shared::cluster.
+// the parts, and stores it.
 #pragma once
 
 #include "kernels/gemm.h"
-#include "kernels/mma/wgmma.h"
+#include "kernels/sm_90/cluster.h"
 
 #if BW_NVIDIA
 namespace beeswax::gpu {
-
-/// Waits for all threads of the cluster that have not ended; what they wrote before is seen after.
-BW_DEVICE void cluster_barrier() {
-  asm volatile("barrier.cluster.arrive.aligned; barrier.cluster.wait.aligned;" ::: "memory");
-}
-/// Four floats that lie at `at` in the shared memory of a block of the cluster.
-BW_DEVICE Pack<float, 4> load_of_block(uint32_t at, uint32_t block) {
-  Pack<float, 4> pack;
-  asm volatile(
-      "{ .reg .b32 a; mapa.shared::cluster.u32 a, %4, %5; ld.shared::cluster.v4.f32 {%0, %1, %2, %3}, [a]; }"
-      : "=f"(pack.v[0]), "=f"(pack.v[1]), "=f"(pack.v[2]), "=f"(pack.v[3])
-      : "r"(at), "r"(block)
-      : "memory");
-  return pack;
-}
 
 /// A tile's sums in shared memory, along the axis on which c is dense: down its columns or across. Lines are
 /// padded so that the threads of a warp, as the products' kernels lay them over a tile, write to different
