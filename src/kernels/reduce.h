@@ -104,8 +104,15 @@ struct PairTops {
   using In = Packed<S, static_cast<int>(n)>;
   In tops = repeated<static_cast<int>(n)>(narrow<S>(Row::template none<Compute<S>>()));
 
-  BW_DEVICE_MEMBER void take(const In& in, uint32_t flags) {
+  /// All but the first `out` of them, less than n.
+  BW_DEVICE_MEMBER void take(In in, uint32_t out, uint32_t flags) {
     const uint32_t flip = (flags & kReduceReverses) != 0 ? 0x80008000u : 0;
+    const uint32_t last = in.words[n / 2 - 1] >> 16;
+#pragma unroll
+    for (uint32_t w = 0; w < n / 2; ++w) {
+      if (2 * w < out) in.words[w] = (in.words[w] & 0xffff0000u) | last;
+      if (2 * w + 1 < out) in.words[w] = (in.words[w] & 0xffffu) | (last << 16);
+    }
 #pragma unroll
     for (uint32_t w = 0; w < n / 2; ++w)
       tops.words[w] = larger_pairs_or_nan<S>(tops.words[w], in.words[w] ^ flip);
@@ -121,6 +128,9 @@ template <class Row, class S, uint32_t n>
 struct PairTops<Row, S, n> {};
 
 /// The result of one chunk of `count` elements; thread t of `width`. `first` is the chunk's first element.
+///
+/// Dense rows come in packs as memory has them, from the one that the chunk begins in, `ahead` elements
+/// before it (rows.h): lanes of thread 0 that would lie there are those at the end of each stripe.
 template <class Row, class S, class A = Compute<S>>
 BW_DEVICE A reduce_chunk(const S* row, const ReduceRowsArgs& args, uint32_t first, uint32_t count, uint32_t t,
                          uint32_t width, A center) {
@@ -128,18 +138,28 @@ BW_DEVICE A reduce_chunk(const S* row, const ReduceRowsArgs& args, uint32_t firs
 #pragma unroll
   for (A& lane : v) lane = Row::template none<A>();
   const uint32_t flags = args.flags;
-  if ((flags & kReducePacks) != 0) {
+  const auto combine = [&](uint32_t j, S element) __attribute__((always_inline)) {
+    v[j] = Row::combine(v[j], reduce_value<Row, S>(element, center, flags));
+  };
+  if ((flags & kReduceDense) != 0) {
     using Own = Packed<S, static_cast<int>(kOwnLanes)>;
     [[maybe_unused]] PairTops<Row, S, kOwnLanes> tops;
-    const S* x = row + (static_cast<int64_t>(first) + t * kOwnLanes);
+    const S* const chunk = row + first;
+    const auto ahead = static_cast<uint32_t>(reinterpret_cast<uintptr_t>(chunk) % alignof(Own)) /
+                       static_cast<uint32_t>(sizeof(S));
+    const uint32_t before = t == 0 ? ahead : 0;  // lanes of this thread's first pack that are not the chunk's
+    const S* x = chunk + t * kOwnLanes - ahead;
     const uint32_t whole = count / kLanes;
     constexpr uint32_t kStripes = kChunk / kLanes;
-    const auto take = [&](const Own& in) __attribute__((always_inline)) {
-      if constexpr (kPairsOrderIn<Row, S>) return tops.take(in, flags);
+    const auto take = [&](const Own& in, uint32_t out) __attribute__((always_inline)) {
+      if constexpr (kPairsOrderIn<Row, S>) return tops.take(in, out, flags);
       const auto elements = in.elements();
 #pragma unroll
-      for (uint32_t j = 0; j < kOwnLanes; ++j)
-        v[j] = Row::combine(v[j], reduce_value<Row, S>(elements.v[j], center, flags));
+      for (uint32_t j = 0; j < kOwnLanes; ++j) {
+        const A lane = v[j];
+        combine(j, elements.v[j]);
+        if (j < out) v[j] = lane;
+      }
     };
     // As many loads as there are, before what is made of them.
     uint32_t s = 0;
@@ -149,11 +169,11 @@ BW_DEVICE A reduce_chunk(const S* row, const ReduceRowsArgs& args, uint32_t firs
 #pragma unroll
       for (uint32_t i = 0; i < kSeveral; ++i) in[i] = *reinterpret_cast<const Own*>(x + (s + i) * kLanes);
 #pragma unroll
-      for (uint32_t i = 0; i < kSeveral; ++i) take(in[i]);
+      for (uint32_t i = 0; i < kSeveral; ++i) take(in[i], i == 0 && s == 0 ? before : 0);
       s += kSeveral;
     };
     // Long functions leave registers for some of them.
-    constexpr uint32_t kSome = sizeof(S) > 4 ? 1 : sizeof(S) > 2 ? 2 : 4;
+    constexpr uint32_t kSome = sizeof(S) == 2 ? 4 : sizeof(S) == 4 ? 2 : 1;
     if (!Row::kHeavy && whole == kStripes) {
       take_stripes(Count<kStripes>());
     } else {
@@ -164,29 +184,24 @@ BW_DEVICE A reduce_chunk(const S* row, const ReduceRowsArgs& args, uint32_t firs
       while (s < whole) take_stripes(Count<1>());
     }
     if constexpr (kPairsOrderIn<Row, S>) tops.widen_to(v);
-    x += whole * kLanes;
-    const uint32_t at = whole * kLanes + t * kOwnLanes;
+    // What is left: less than a stripe, and once more of the lanes before the first pack.
+    const auto rest = static_cast<int32_t>(count - whole * kLanes);
+    const S* const end = chunk + whole * kLanes;
 #pragma unroll
-    for (uint32_t j = 0; j < kOwnLanes; ++j)
-      if (at + j < count) v[j] = Row::combine(v[j], reduce_value<Row, S>(x[j], center, flags));
+    for (uint32_t j = 0; j < kOwnLanes; ++j) {
+      const int32_t at = static_cast<int32_t>(t * kOwnLanes + j) - static_cast<int32_t>(ahead);
+      if (at < rest && (whole > 0 || at >= 0)) combine(j, end[at]);
+      if (j + 1 < kOwnLanes && j < before && at + static_cast<int32_t>(kLanes) < rest)
+        combine(j, end[at + static_cast<int32_t>(kLanes)]);
+    }
     return join_packed<Row>(v, width);
   }
-  // Neighbouring threads take neighbouring lanes, of some stripes before what is made of them; what is not
-  // there is the first element of the chunk.
-  constexpr uint32_t kTogether = Row::kHeavy ? 1 : 4;
+  // Neighbouring threads take neighbouring lanes.
 #pragma unroll 1
-  for (uint32_t i = t; i < count; i += kTogether * kLanes) {
-    S in[kTogether][kOwnLanes];
-    const auto place = [&](uint32_t s, uint32_t j)
-                           __attribute__((always_inline)) { return i + s * kLanes + j * width; };
+  for (uint32_t i = t; i < count; i += kLanes) {
 #pragma unroll
-    for (uint32_t s = 0; s < kTogether; ++s)
-      for (uint32_t j = 0; j < kOwnLanes; ++j)
-        in[s][j] = row[offset_in_row(args.reduced, first, place(s, j) < count ? place(s, j) : 0)];
-#pragma unroll
-    for (uint32_t s = 0; s < kTogether; ++s)
-      for (uint32_t j = 0; j < kOwnLanes; ++j)
-        if (place(s, j) < count) v[j] = Row::combine(v[j], reduce_value<Row, S>(in[s][j], center, flags));
+    for (uint32_t j = 0; j < kOwnLanes; ++j)
+      if (i + j * width < count) combine(j, row[offset_in_row(args.reduced, first, i + j * width)]);
   }
   return join_spread<Row>(v, width);
 }
@@ -285,14 +300,13 @@ BW_DEVICE void reduce_short_rows(const ReduceRowsArgs& args) {
 template <class Row, class S, class A = Compute<S>>
 BW_DEVICE void reduce_rows(const ReduceRowsArgs& args, A* partials) {
   const uint32_t width = 1u << args.width_log2;
-  const uint32_t groups = 1u << args.groups_log2;
+  const uint32_t groups = args.groups.divisor;
   const uint32_t t = thread() & (width - 1);
   const uint32_t group = thread() >> args.width_log2;
-  const uint32_t slot = group >> args.groups_log2;
-  const uint32_t member = group & (groups - 1);
-  const uint32_t unit =
-      block() * (static_cast<uint32_t>(kReduceThreads) >> (args.width_log2 + args.groups_log2)) + slot;
-  const bool exists = unit < args.units;
+  const uint32_t slot = divide(group, args.groups);
+  const uint32_t member = group - slot * groups;
+  const uint32_t unit = block() * args.block_units + slot;
+  const bool exists = slot < args.block_units && unit < args.units;
   const uint32_t chunks = args.chunks.divisor;
   const bool split = (args.flags & kReduceSplit) != 0;
   const uint32_t row = split ? divide(unit, args.chunks) : unit;
@@ -334,7 +348,7 @@ BW_DEVICE void reduce_leaf(const S* x, const ReduceColumnsArgs& args, uint32_t f
   const bool packs = (args.flags & kReducePacks) != 0;
   [[maybe_unused]] PairTops<Row, S, own> tops[kParts];
   const auto take = [&](const Own& in, uint32_t u) __attribute__((always_inline)) {
-    if constexpr (kPairsOrderIn<Row, S>) return tops[u].take(in, args.flags);
+    if constexpr (kPairsOrderIn<Row, S>) return tops[u].take(in, 0, args.flags);
     const auto elements = in.elements();
 #pragma unroll
     for (uint32_t k = 0; k < own; ++k)

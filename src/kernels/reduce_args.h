@@ -33,9 +33,11 @@ struct ReducedAxes {
 
 // Flags of a pass.
 inline constexpr uint32_t kReduceMaps = 1;  // elements are mapped: not those of a pass over chunks' results
-inline constexpr uint32_t kReduceFinishes = 2;   // the row's last step is made
-inline constexpr uint32_t kReduceWide = 4;       // results are of the compute type
-inline constexpr uint32_t kReducePacks = 8;      // every row begins where packs do
+inline constexpr uint32_t kReduceFinishes = 2;  // the row's last step is made
+inline constexpr uint32_t kReduceWide = 4;      // results are of the compute type
+inline constexpr uint32_t kReducePacks =
+    8;  // columns, and rows of the short kernel: all begin where packs do
+inline constexpr uint32_t kReduceDense = 512;    // rows: of neighbouring elements
 inline constexpr uint32_t kReduceReverses = 32;  // elements and results are reversed: a minimum
 inline constexpr uint32_t kReduceSplit = 16;     // rows: each unit is a chunk; columns: lanes are shared out
 // A pass over f32 whose results are rounded to a narrower dtype.
@@ -52,7 +54,8 @@ inline constexpr uint32_t kShortPacks = 4;
 constexpr uint32_t short_lanes(int bytes, bool is_float) { return is_float && bytes < 4 ? 8 : 4; }
 constexpr uint32_t short_rows(int64_t n) { return n > kLanes ? kShortPacks / 2 : kShortPacks; }
 
-/// Rows to one result each. A chunk has 2^width_log2 threads, a row 2^groups_log2 of such groups.
+/// Rows to one result each. A chunk has 2^width_log2 threads, a row some groups of them; `block_units` units
+/// a block.
 struct ReduceRowsArgs {
   const void* x;
   void* y;
@@ -60,7 +63,8 @@ struct ReduceRowsArgs {
   uint32_t units;       // rows; chunks of rows where split
   uint32_t last;        // elements of a row's last chunk
   Divisor chunks;       // of a row
-  uint32_t width_log2, groups_log2;
+  Divisor groups;       // of a unit
+  uint32_t width_log2, block_units;
   uint32_t flags;
   uint32_t row;  // of the table: whose last step is made
   int64_t n;     // elements of a row, for the last step

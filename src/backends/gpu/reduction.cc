@@ -99,10 +99,16 @@ void rows_pass(Gpu& gpu, const Pass& pass, const ReduceView& view, bool split) {
   const bool in_short =
       pass.kernel == nullptr && view.n() <= kShortRow && view.n() % few == 0 && in_packs(few);
   const int64_t own = in_short ? few : kOwnLanes;
-  args.width_log2 = log2_up(std::min(kLanes / own, ceil_div(view.n(), own)));
-  args.groups_log2 = split ? 0 : std::min(log2_up(chunks), log2_up(kReduceGroups));
-  args.flags = pass.flags | (split ? kReduceSplit : 0) | (reduce_reverses(pass.row) ? kReduceReverses : 0);
-  if (in_packs(kOwnLanes)) args.flags |= kReducePacks;
+  // In packs as memory has them, a row begins some elements after its first pack does.
+  const int64_t ahead = in_short || !view.dense_rows() || in_packs(kOwnLanes) ? 0 : kOwnLanes - 1;
+  args.width_log2 = log2_up(std::min(kLanes / own, ceil_div(view.n() + ahead, own)));
+  const int64_t groups = split ? 1 : std::min(chunks, int64_t{kReduceGroups});
+  const int64_t unit_threads = groups << args.width_log2;
+  args.groups = divisor_of(static_cast<uint32_t>(groups));
+  args.block_units = static_cast<uint32_t>(kReduceThreads / unit_threads);
+  const auto threads = static_cast<uint32_t>(round_up(args.block_units * unit_threads, 32));
+  args.flags = pass.flags | (split ? kReduceSplit : 0) | (reduce_reverses(pass.row) ? kReduceReverses : 0) |
+               (view.dense_rows() ? kReduceDense : 0);
   const Kernel& kernel = pass.kernel != nullptr
                              ? *pass.kernel
                              : kernel_of(gpu, pass.row, view.dtype, in_short ? Over::ShortRows : Over::Rows);
@@ -110,8 +116,7 @@ void rows_pass(Gpu& gpu, const Pass& pass, const ReduceView& view, bool split) {
   args.n = pass.n;
   args.reduced = reduced_axes(view.reduced);
   const int64_t per_row = split ? chunks : 1;
-  const int64_t in_block = (int64_t{kReduceThreads} >> (args.width_log2 + args.groups_log2)) *
-                           (in_short ? short_rows(view.n()) : 1);
+  const int64_t in_block = int64_t{args.block_units} * (in_short ? short_rows(view.n()) : 1);
   const int compute_bytes = bytes_of(compute_dtype(view.dtype));
   for_each_part(
       view.outer,
@@ -121,7 +126,7 @@ void rows_pass(Gpu& gpu, const Pass& pass, const ReduceView& view, bool split) {
         args.centers = pass.centers == nullptr ? nullptr : pass.centers + first * compute_bytes;
         args.outer = walk_of(part);
         args.units = static_cast<uint32_t>(part.count * per_row);
-        gpu.launch(kernel, {{blocks_for(args.units, in_block), 1, 1}, kReduceThreads, 0}, args);
+        gpu.launch(kernel, {{blocks_for(args.units, in_block), 1, 1}, threads, 0}, args);
       },
       {}, 0, most_blocks(kReduceThreads) * in_block / per_row);
 }
