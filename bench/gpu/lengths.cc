@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Rows of lengths that are no powers of two: widths of models and of their feed-forward layers, lengths a
 // little past the longest row of a kernel, a vocabulary, pictures.
+#include <algorithm>
+
 #include "bench/gpu/make.h"
 
 namespace beeswax::bench {

@@ -33,10 +33,9 @@ struct ReducedAxes {
 
 // Flags of a pass.
 inline constexpr uint32_t kReduceMaps = 1;  // elements are mapped: not those of a pass over chunks' results
-inline constexpr uint32_t kReduceFinishes = 2;  // the row's last step is made
-inline constexpr uint32_t kReduceWide = 4;      // results are of the compute type
-inline constexpr uint32_t kReducePacks =
-    8;  // columns, and rows of the short kernel: all begin where packs do
+inline constexpr uint32_t kReduceFinishes = 2;   // the row's last step is made
+inline constexpr uint32_t kReduceWide = 4;       // results are of the compute type
+inline constexpr uint32_t kReducePacks = 8;      // columns: all begin where packs do
 inline constexpr uint32_t kReduceDense = 512;    // rows: of neighbouring elements
 inline constexpr uint32_t kReduceReverses = 32;  // elements and results are reversed: a minimum
 inline constexpr uint32_t kReduceSplit = 16;     // rows: each unit is a chunk; columns: lanes are shared out
