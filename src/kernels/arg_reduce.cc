@@ -168,17 +168,28 @@ BW_DEVICE Key largest_key(const Pack<U, n> (&in)[packs], const ArgReduceArgs& ar
 
 /// The best of `count` dense elements at x, the first of which is at place `begin`, for thread t of `width`:
 /// its place where this thread's element is the best of all, else none. All threads of the block take part.
+/// Elements before the first whole pack come first, and one by one, as those behind the last do.
 template <class U, class Key>
 BW_DEVICE Best<Key> search_packs(const U* x, uint32_t begin, uint32_t count, uint32_t t, uint32_t width,
                                  const ArgReduceArgs& args, Key* shared) {
   constexpr uint32_t n = 16 / sizeof(U), kAtOnce = sizeof(U) < (kComparesHalves ? 2 : 4) ? 1 : 4;
   constexpr uint32_t kNone = 0xffffffffu;
   using In = Pack<U, n>;
+  const auto to_pack = (0u - static_cast<uint32_t>(reinterpret_cast<uintptr_t>(x) / sizeof(U))) % n;
+  const uint32_t head = to_pack < count ? to_pack : count;
+  Best<Key> ahead = {0, kNone}, best = {0, kNone};
+#pragma unroll 1
+  for (uint32_t j = t; j < head; j += width) {
+    const Key key = key_of(x[j], args);
+    if (key > ahead.key || ahead.place == kNone) ahead = {key, begin + j};
+  }
+  x += head;
+  begin += head;
+  count -= head;
   const auto load = [&](uint32_t pack)
                         __attribute__((always_inline)) { return *reinterpret_cast<const In*>(x + pack * n); };
   const uint32_t packs = count / n;
   // Which packs hold the largest key is known at once, where it is among them is sought at the end.
-  Best<Key> best = {0, kNone};
   uint32_t i = t, from = t;
 #pragma unroll 1
   for (; i + (kAtOnce - 1) * width < packs; i += kAtOnce * width) {
@@ -201,6 +212,7 @@ BW_DEVICE Best<Key> search_packs(const U* x, uint32_t begin, uint32_t count, uin
     const Key key = key_of(x[j], args);
     if (key > best.key || (best.place == kNone && t >= packs)) best = {key, begin + j};
   }
+  if (ahead.place != kNone && ahead.key >= best.key) best = ahead;
   if (largest_of_threads(best.key, width, shared) != best.key) return {0, kNone};
   if (best.place != kNone) return best;
 #pragma unroll 1

@@ -104,18 +104,16 @@ struct PairTops {
   using In = Packed<S, static_cast<int>(n)>;
   In tops = repeated<static_cast<int>(n)>(narrow<S>(Row::template none<Compute<S>>()));
 
-  /// All but the first `out` of them, less than n.
-  BW_DEVICE_MEMBER void take(In in, uint32_t out, uint32_t flags) {
+  /// Those from `begin` on, before `end`.
+  BW_DEVICE_MEMBER void take(const In& in, uint32_t begin, uint32_t end, uint32_t flags) {
     const uint32_t flip = (flags & kReduceReverses) != 0 ? 0x80008000u : 0;
-    const uint32_t last = in.words[n / 2 - 1] >> 16;
 #pragma unroll
     for (uint32_t w = 0; w < n / 2; ++w) {
-      if (2 * w < out) in.words[w] = (in.words[w] & 0xffff0000u) | last;
-      if (2 * w + 1 < out) in.words[w] = (in.words[w] & 0xffffu) | (last << 16);
+      const auto has = [&](uint32_t j) __attribute__((always_inline)) { return begin <= j && j < end; };
+      const uint32_t some = (has(2 * w) ? 0xffffu : 0) | (has(2 * w + 1) ? 0xffff0000u : 0);
+      const uint32_t larger = larger_pairs_or_nan<S>(tops.words[w], in.words[w] ^ flip);
+      tops.words[w] = (larger & some) | (tops.words[w] & ~some);
     }
-#pragma unroll
-    for (uint32_t w = 0; w < n / 2; ++w)
-      tops.words[w] = larger_pairs_or_nan<S>(tops.words[w], in.words[w] ^ flip);
   }
   BW_DEVICE_MEMBER void widen_to(Compute<S> (&lanes)[n]) const {
     const auto elements = tops.elements();
@@ -127,10 +125,12 @@ template <class Row, class S, uint32_t n>
   requires(!kPairsOrderIn<Row, S>)
 struct PairTops<Row, S, n> {};
 
+BW_DEVICE uint32_t smaller(uint32_t a, uint32_t b) { return a < b ? a : b; }
+
 /// The result of one chunk of `count` elements; thread t of `width`. `first` is the chunk's first element.
 ///
-/// Dense rows come in packs as memory has them, from the one that the chunk begins in, `ahead` elements
-/// before it (rows.h): lanes of thread 0 that would lie there are those at the end of each stripe.
+/// Dense rows come in packs as memory has them, from the one that the chunk begins in, or from its line,
+/// `ahead` elements before it (rows.h): lanes that would lie there are those at the end of each stripe.
 template <class Row, class S, class A = Compute<S>>
 BW_DEVICE A reduce_chunk(const S* row, const ReduceRowsArgs& args, uint32_t first, uint32_t count, uint32_t t,
                          uint32_t width, A center) {
@@ -138,62 +138,93 @@ BW_DEVICE A reduce_chunk(const S* row, const ReduceRowsArgs& args, uint32_t firs
 #pragma unroll
   for (A& lane : v) lane = Row::template none<A>();
   const uint32_t flags = args.flags;
-  const auto combine = [&](uint32_t j, S element) __attribute__((always_inline)) {
-    v[j] = Row::combine(v[j], reduce_value<Row, S>(element, center, flags));
-  };
   if ((flags & kReduceDense) != 0) {
     using Own = Packed<S, static_cast<int>(kOwnLanes)>;
     [[maybe_unused]] PairTops<Row, S, kOwnLanes> tops;
-    const S* const chunk = row + first;
-    const auto ahead = static_cast<uint32_t>(reinterpret_cast<uintptr_t>(chunk) % alignof(Own)) /
-                       static_cast<uint32_t>(sizeof(S));
-    const uint32_t before = t == 0 ? ahead : 0;  // lanes of this thread's first pack that are not the chunk's
-    const S* x = chunk + t * kOwnLanes - ahead;
-    const uint32_t whole = count / kLanes;
     constexpr uint32_t kStripes = kChunk / kLanes;
-    const auto take = [&](const Own& in, uint32_t out) __attribute__((always_inline)) {
-      if constexpr (kPairsOrderIn<Row, S>) return tops.take(in, out, flags);
+    // Small packs that lie across lines of memory wait for more of them: lines then.
+    constexpr bool kLines = sizeof(S) == 2 && !Row::kHeavy;
+    constexpr uint32_t kPack = alignof(Own) / sizeof(S);
+    const auto place = static_cast<uint32_t>(reinterpret_cast<uintptr_t>(row + first) / sizeof(S));
+    const bool lines = kLines && count > 2 * kLanes && place % kPack != 0;
+    const uint32_t ahead = place % (lines ? kLanes : kPack);
+    const S* const packs = row + first - ahead;
+    const uint32_t begin = t * kOwnLanes;
+    // Elements of this thread's first pack that come before the chunk, and those from there on: whole packs,
+    // as many as of a chunk that begins where they do, then one more as far as the chunk goes.
+    const uint32_t before = kLines   ? (ahead > begin ? smaller(ahead - begin, kOwnLanes) : 0)
+                            : t == 0 ? ahead
+                                     : 0;
+    const int32_t left = count > 0 ? static_cast<int32_t>(count + ahead) - static_cast<int32_t>(begin) : 0;
+    const uint32_t whole =
+        left > 0 ? smaller((static_cast<uint32_t>(left) + (kLanes - kOwnLanes)) / kLanes, kStripes) : 0;
+    const auto take = [&](const Own& in, uint32_t from, uint32_t to) __attribute__((always_inline)) {
+      if constexpr (kPairsOrderIn<Row, S>) return tops.take(in, from, to, flags);
       const auto elements = in.elements();
 #pragma unroll
       for (uint32_t j = 0; j < kOwnLanes; ++j) {
-        const A lane = v[j];
-        combine(j, elements.v[j]);
-        if (j < out) v[j] = lane;
+        const A next = Row::combine(v[j], reduce_value<Row, S>(elements.v[j], center, flags));
+        v[j] = from <= j && j < to ? next : v[j];
       }
     };
-    // As many loads as there are, before what is made of them.
+    const S* const own = packs + begin;
+    const S* const some = packs + ahead / kOwnLanes * kOwnLanes;  // stands in for packs that are not there
+    const auto load = [](const S* from)
+                          __attribute__((always_inline)) { return *reinterpret_cast<const Own*>(from); };
+    const auto ends = [&]() __attribute__((always_inline)) {
+      const int32_t rest = left - static_cast<int32_t>(whole * kLanes);
+      return rest > 0 ? smaller(static_cast<uint32_t>(rest), kOwnLanes) : 0;
+    };
+    // One by one: nobody may have written what lies behind a row.
+    const auto load_last = [&](uint32_t end) __attribute__((always_inline)) {
+      Pack<S, static_cast<int>(kOwnLanes)> elements{};
+#pragma unroll
+      for (uint32_t j = 0; j < kOwnLanes; ++j)
+        if (j < end) elements.v[j] = own[whole * kLanes + j];
+      Own pack;
+      __builtin_memcpy(&pack, &elements, sizeof(pack));
+      return pack;
+    };
+    Own last{};
+    if (kLines && ends() > 0) last = load_last(ends());
+    // As many loads as there are, before what is made of them; `all` where the thread has every pack.
     uint32_t s = 0;
-    const auto take_stripes = [&](auto several) __attribute__((always_inline)) {
+    const auto take_packs = [&](auto several, auto all) __attribute__((always_inline)) {
       constexpr uint32_t kSeveral = decltype(several)::kCount;
+      const S* const from = own + s * kLanes;
       Own in[kSeveral];
 #pragma unroll
-      for (uint32_t i = 0; i < kSeveral; ++i) in[i] = *reinterpret_cast<const Own*>(x + (s + i) * kLanes);
+      for (uint32_t i = 0; i < kSeveral; ++i) {
+        const bool has = decltype(all)::kCount != 0 || s + i < whole;
+        const bool begins = !kLines || i > 0 || s > 0 || before < kOwnLanes;
+        in[i] = load(has && begins ? from + i * kLanes : some);
+      }
 #pragma unroll
-      for (uint32_t i = 0; i < kSeveral; ++i) take(in[i], i == 0 && s == 0 ? before : 0);
+      for (uint32_t i = 0; i < kSeveral; ++i) {
+        const bool has = decltype(all)::kCount != 0 || s + i < whole;
+        take(in[i], i == 0 && s == 0 ? before : 0, has ? kOwnLanes : 0);
+      }
       s += kSeveral;
     };
-    // Long functions leave registers for some of them.
-    constexpr uint32_t kSome = sizeof(S) == 2 ? 4 : sizeof(S) == 4 ? 2 : 1;
-    if (!Row::kHeavy && whole == kStripes) {
-      take_stripes(Count<kStripes>());
+    if constexpr (Row::kHeavy) {
+      // Long functions leave registers for some of them.
+      constexpr uint32_t kSome = sizeof(S) == 2 || sizeof(S) == 4 ? 4 : kWave == 64 ? 1 : 2;
+#pragma unroll 1
+      while (kSome > 1 && s + kSome <= whole) take_packs(Count<kSome>(), Count<1>());
+#pragma unroll 1
+      while (s < whole) take_packs(Count<1>(), Count<1>());
+    } else if (whole == kStripes) {
+      take_packs(Count<kStripes>(), Count<1>());
     } else {
-      if (!Row::kHeavy && whole >= kStripes / 2) take_stripes(Count<kStripes / 2>());
+      constexpr bool kScarce = sizeof(S) == 1 || kWave == 64;  // registers for what threads have or not
+      constexpr uint32_t kSome = kScarce ? 1 : kStripes / 2;
+      if (kSome > 1 && s + kSome <= whole) take_packs(Count<kSome>(), Count<1>());
 #pragma unroll 1
-      while (Row::kHeavy && kSome > 1 && s + kSome <= whole) take_stripes(Count<kSome>());
-#pragma unroll 1
-      while (s < whole) take_stripes(Count<1>());
+      while (s < whole) take_packs(Count<kSome>(), Count<kSome == 1 ? 1 : 0>());
     }
+    if (const uint32_t end = ends(); end > 0)
+      take(kLines ? last : load_last(end), whole == 0 ? before : 0, end);
     if constexpr (kPairsOrderIn<Row, S>) tops.widen_to(v);
-    // What is left: less than a stripe, and once more of the lanes before the first pack.
-    const auto rest = static_cast<int32_t>(count - whole * kLanes);
-    const S* const end = chunk + whole * kLanes;
-#pragma unroll
-    for (uint32_t j = 0; j < kOwnLanes; ++j) {
-      const int32_t at = static_cast<int32_t>(t * kOwnLanes + j) - static_cast<int32_t>(ahead);
-      if (at < rest && (whole > 0 || at >= 0)) combine(j, end[at]);
-      if (j + 1 < kOwnLanes && j < before && at + static_cast<int32_t>(kLanes) < rest)
-        combine(j, end[at + static_cast<int32_t>(kLanes)]);
-    }
     return join_packed<Row>(v, width);
   }
   // Neighbouring threads take neighbouring lanes.
@@ -201,7 +232,9 @@ BW_DEVICE A reduce_chunk(const S* row, const ReduceRowsArgs& args, uint32_t firs
   for (uint32_t i = t; i < count; i += kLanes) {
 #pragma unroll
     for (uint32_t j = 0; j < kOwnLanes; ++j)
-      if (i + j * width < count) combine(j, row[offset_in_row(args.reduced, first, i + j * width)]);
+      if (i + j * width < count)
+        v[j] = Row::combine(v[j], reduce_value<Row, S>(row[offset_in_row(args.reduced, first, i + j * width)],
+                                                       center, flags));
   }
   return join_spread<Row>(v, width);
 }
@@ -348,7 +381,7 @@ BW_DEVICE void reduce_leaf(const S* x, const ReduceColumnsArgs& args, uint32_t f
   const bool packs = (args.flags & kReducePacks) != 0;
   [[maybe_unused]] PairTops<Row, S, own> tops[kParts];
   const auto take = [&](const Own& in, uint32_t u) __attribute__((always_inline)) {
-    if constexpr (kPairsOrderIn<Row, S>) return tops[u].take(in, 0, args.flags);
+    if constexpr (kPairsOrderIn<Row, S>) return tops[u].take(in, 0, own, args.flags);
     const auto elements = in.elements();
 #pragma unroll
     for (uint32_t k = 0; k < own; ++k)

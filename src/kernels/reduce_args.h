@@ -102,7 +102,7 @@ struct ArgReduceArgs {
   Divisor pieces;
   uint32_t piece, n;    // elements of a piece and of a row
   uint32_t width_log2;  // threads of a piece; rows only
-  uint32_t packs;  // rows: pieces are dense and begin where 16 bytes do; columns: own_arg_columns at a time
+  uint32_t packs;  // rows: pieces are dense, and 16 bytes are loaded at a time; columns: own_arg_columns are
   uint32_t columns, tiles;
   uint32_t is_float;
   uint64_t flip;      // bits that are turned first

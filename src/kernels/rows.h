@@ -18,7 +18,7 @@ namespace beeswax::gpu {
 
 /// How a row lies over blocks: in one, whose rows are side by side.
 struct OneBlock {
-  static constexpr uint32_t kMostBlocks = 1;
+  static constexpr uint32_t kMostBlocks = 1, kPhase = 0;
 };
 
 template <class S, RowKind kind, class Spread = OneBlock>
@@ -38,7 +38,8 @@ struct RegisterRow {
   static constexpr uint32_t kThreads = kShape.chunk_threads();
   static constexpr uint32_t kGroups = kBlock / kThreads;
   static constexpr bool kSpread = Spread::kMostBlocks > 1;
-  static constexpr uint32_t kPartials = kGroups * Spread::kMostBlocks;
+  static constexpr uint32_t kPhase = kGroups * Spread::kMostBlocks;
+  static constexpr uint32_t kPartials = kPhase + Spread::kPhase;
   /// Where registers are scarce, packs take turns: compilers would start them all at once.
   static constexpr bool kTakesTurns = (kWide && !kLoose) || sizeof(A) == 8;
   using Own = Packed<S, static_cast<int>(kOwn)>;
@@ -188,11 +189,17 @@ struct RegisterRow {
     A lanes[kOwn];
     if constexpr (kPairsCompare<S>) {
       Own top = v[0];
-      each([&](uint32_t p) __attribute__((always_inline)) {
+      const auto meet = [&](uint32_t p) __attribute__((always_inline)) {
         if (p == 0) return;
 #pragma unroll
         for (uint32_t w = 0; w < kOwn / 2; ++w) top.words[w] = larger_pairs<S>(top.words[w], v[p].words[w]);
-      });
+      };
+      if constexpr (kWide) {  // long rows have all packs
+#pragma unroll
+        for (uint32_t p = 0; p < kPacks; ++p) meet(p);
+      } else {
+        each(meet);
+      }
       const auto elements = top.elements();
 #pragma unroll
       for (uint32_t j = 0; j < kOwn; ++j) lanes[j] = widen(elements.v[j]);
@@ -266,8 +273,9 @@ struct RegisterRow {
     if (chunks == 1) return all;
     const uint32_t group = hidden(thread()) >> args.width_log2;  // made again rather than kept
     if constexpr (kSpread) {
-      if (row < args.rows) Spread::share(partials + Spread::rank() * args.block_chunks + group, all, t);
-      Spread::meet();
+      if (row < args.rows)
+        Spread::share(partials, Spread::rank() * args.block_chunks + group, all, t, kPhase);
+      Spread::meet(partials, kPhase);
       return join_partials<Joint, kLanes / kThreads>(partials, chunks, t);
     }
     if (t == 0) partials[group] = all;

@@ -107,6 +107,21 @@ TEST_P(DeviceSums, ReduceLengths) {
       }
 }
 
+// Rows of odd lengths begin at every place of a pack and of a line.
+TEST_P(DeviceSums, ReduceRowsOfEveryPlace) {
+  const bool software = GetParam().kind() == DeviceKind::Emu;
+  const std::vector<int64_t> lengths =
+      software ? std::vector<int64_t>{7, 65, 449, 577}
+               : std::vector<int64_t>{3,   7,   21,  61,  63,   65,   127,  447,  449,  511,
+                                      513, 575, 577, 959, 1021, 1087, 1535, 4095, 8191, 8257};
+  for (const DType dtype : test::arithmetic_dtypes())
+    for (const int64_t n : lengths)
+      for (const Tensor& x : {numbers({65, n}, dtype, static_cast<uint64_t>(n)), wild({65, n}, dtype, 4)})
+        for (const Row& row : kRows)
+          if (!row.floats_only || dtype_is_float(dtype))
+            expect_same(x, [&](const Tensor& t) { return (t.*row.method)(1, false); }, row.name);
+}
+
 // Long rows and columns: several passes.
 TEST_P(DeviceSums, ReduceLong) {
   for (const DType dtype : test::arithmetic_dtypes())
@@ -188,6 +203,20 @@ TEST_P(DeviceSums, ArgReduce) {
           for (const Tensor& x : {ties, wild(shape, dtype, static_cast<uint64_t>(n))})
             expect_same(x, [&](const Tensor& t) { return (t.*method)(axis, false); }, name);
       }
+  // Rows that begin anywhere: the extreme at each of their first and last places, and once more farther on.
+  for (const DType dtype : test::arithmetic_dtypes()) {
+    constexpr int64_t kSearched = 80, kLength = 1101;
+    std::vector<double> values(static_cast<size_t>(kSearched * kLength), 1);
+    for (int64_t row = 0; row < kSearched; ++row) {
+      const int64_t place = row < kSearched / 2 ? row : kLength - kSearched + row;
+      for (const int64_t at : {place, place + 37})
+        if (at < kLength) values[static_cast<size_t>(row * kLength + at)] = row % 2 == 0 ? 2 : 0;
+    }
+    const Tensor extremes = test::tensor_of(values, {kSearched, kLength}, dtype);
+    for (const Tensor& x : {extremes, Tensor::zeros({3, kLength}, dtype)})
+      for (const auto& [name, method] : kArgRows)
+        expect_same(x, [&](const Tensor& t) { return (t.*method)(1, false); }, name);
+  }
   const Tensor x = numbers({2, 3, 2, 3, 2, 3}, DType::F32, 5);
   expect_same(
       x, [](const Tensor& t) { return t.permute({5, 0, 3, 1, 4, 2}).argmax_all(); }, "argmax of a view");

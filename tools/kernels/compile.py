@@ -41,7 +41,7 @@ WITHOUT_PACKED_FLOATS = ("gfx10", "gfx11", "gfx120")
 # EF_AMDGPU_MACH of LLVM's guide to the AMDGPU backend, byte 48 of an ELF file, of the chips that run another one's code.
 MACHINE = {"gfx902": 0x2d, "gfx90c": 0x32, "gfx1031": 0x37, "gfx1032": 0x38, "gfx1033": 0x39, "gfx1034": 0x3e, "gfx1035": 0x3d,
            "gfx1036": 0x45, "gfx1101": 0x46, "gfx1103": 0x44, "gfx1150": 0x43, "gfx1152": 0x55, "gfx1201": 0x4e}
-PTX_VERSION = {"80": "ptx78", "90": "ptx80", "90a": "ptx80"}
+PTX_VERSION = {"80": "ptx78", "90": "ptx80", "90a": "ptx81"}
 
 
 def clang_flags(target):

@@ -121,7 +121,9 @@ void GpuBackend::arg_reduce(ArgReduceOp op, const Operand& x, uint32_t axes, con
   while (each > 8 && view.results() * pieces * ceil_div(piece, each) < filled) each /= 4;
   args.width_log2 = std::min(log2_up(ceil_div(piece, each)), log2_up(kArgThreads));
   args.reduced = reduced_axes(view.reduced);
-  const bool dense = !columns && view.dense_rows() && rows_begin_at(view.base, view.dtype, view.outer, 16);
+  // Elements before and behind the packs of a row are so few only where it is long.
+  const bool dense = !columns && view.dense_rows() &&
+                     (piece >= 1024 || rows_begin_at(view.base, view.dtype, view.outer, 16));
   args.packs = in_packs || dense ? 1 : 0;
   const int64_t blocks_at_once = most_blocks(kArgThreads);
   const Kernel& kernel = arg_kernels.get(gpu_, size_index(x.dtype) * 2 + (columns ? 1 : 0));

@@ -93,6 +93,22 @@ constexpr uint32_t block_rows(int64_t row_threads, int64_t most) {
   return few;
 }
 
+// Blocks that share a row of so many chunks, at least `least`: as many as let a multiprocessor be full, whose
+// registers hold kResident threads of these kernels.
+int64_t cluster_blocks(int64_t chunks, const RowShape& shape, int64_t least) {
+  constexpr int64_t kResident = 1024;
+  int64_t best = least, most = 0;
+  for (int64_t blocks = least; blocks <= kMostCluster; ++blocks) {
+    const int64_t own = ceil_div(chunks, blocks);
+    const int64_t resident = kResident / int64_t{block_threads(own, shape.chunk_threads())};
+    if (const int64_t busy = resident * chunks * 1024 / blocks; busy >= most) {
+      best = blocks;
+      most = busy;
+    }
+  }
+  return best;
+}
+
 // Rows in registers, if they fit.
 bool launch_rows(Gpu& gpu, KernelTable& table, const RowsView& view, DType dtype, std::byte* y,
                  RowsArgs args) {
@@ -108,8 +124,9 @@ bool launch_rows(Gpu& gpu, KernelTable& table, const RowsView& view, DType dtype
   }
   const RowShape shape = row_shape(*kind, bytes_of(dtype));
   const int64_t chunks = shape.one_chunk() ? 1 : ceil_div(view.n, int64_t{kChunk});
-  const int64_t blocks = spread ? ceil_div(view.n, int64_t{shape.most()}) : 1;  // of a row
-  if (blocks > kMostCluster) return false;
+  const int64_t least = ceil_div(view.n, int64_t{shape.most()});
+  if (least > kMostCluster) return false;
+  const int64_t blocks = spread ? cluster_blocks(chunks, shape, least) : 1;  // of a row
   const int64_t block_chunks = ceil_div(chunks, blocks);
   args.n = static_cast<uint32_t>(view.n);
   const int64_t turned = packs || shape.one_chunk() ? 0 : shape.lanes - 1;  // rows.h

@@ -12,9 +12,10 @@ namespace beeswax::gpu {
 BW_DEVICE void cluster_barrier() {
   asm volatile("barrier.cluster.arrive.aligned; barrier.cluster.wait.aligned;" ::: "memory");
 }
-/// The same in two steps: what other blocks have in shared memory is there after both.
-BW_DEVICE void cluster_arrive() { asm volatile("barrier.cluster.arrive.aligned;" ::: "memory"); }
-BW_DEVICE void cluster_wait() { asm volatile("barrier.cluster.wait.aligned;" ::: "memory"); }
+/// In two steps, and what was written does not wait, but for phases' beginnings (phase_init_done): the shared
+/// memory of all blocks is there after both.
+BW_DEVICE void cluster_arrive() { asm volatile("barrier.cluster.arrive.relaxed.aligned;" ::: "memory"); }
+BW_DEVICE void cluster_wait() { asm volatile("barrier.cluster.wait.acquire.aligned;" ::: "memory"); }
 /// The cluster's number, its blocks and the place of this one among them.
 BW_DEVICE uint32_t cluster_number() {
   uint32_t x;
@@ -31,11 +32,13 @@ BW_DEVICE uint32_t cluster_rank() {
   asm("mov.u32 %0, %%cluster_ctarank;" : "=r"(x));
   return x;
 }
-/// Writes a float to where `at` lies in the shared memory of a block of the cluster.
-BW_DEVICE void store_to_block(uint32_t at, uint32_t block, float value) {
+/// Writes a float to where `at` lies in the shared memory of a block of the cluster, and counts its bytes
+/// there in the phase that lies at `phase`.
+BW_DEVICE void send_to_block(uint32_t at, uint32_t block, float value, uint32_t phase) {
   asm volatile(
-      "{ .reg .b32 a; mapa.shared::cluster.u32 a, %0, %1; st.shared::cluster.f32 [a], %2; }" ::"r"(at),
-      "r"(block), "f"(value)
+      "{ .reg .b32 a, p; mapa.shared::cluster.u32 a, %0, %1; mapa.shared::cluster.u32 p, %3, %1; "
+      "st.async.weak.shared::cluster.mbarrier::complete_tx::bytes.f32 [a], %2, [p]; }" ::"r"(at),
+      "r"(block), "f"(value), "r"(phase)
       : "memory");
 }
 /// Four floats that lie at `at` in the shared memory of a block of the cluster.

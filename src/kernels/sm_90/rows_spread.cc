@@ -9,24 +9,38 @@
 #if BW_NVIDIA
 namespace beeswax::gpu {
 
-/// A row over the blocks of a cluster.
+/// A row over the blocks of a cluster. Behind the partial results of a join lies the phase that counts them.
 struct OverCluster {
-  static constexpr uint32_t kMostBlocks = 8;
+  static constexpr uint32_t kMostBlocks = 8, kPhase = 2;
   BW_DEVICE_MEMBER static uint32_t row() { return cluster_number(); }
   BW_DEVICE_MEMBER static uint32_t rank() { return cluster_rank(); }
-  /// Puts a number where `at` lies into every block; by threads t of a group that has it, at least 8.
-  BW_DEVICE_MEMBER static void share(float* at, float value, uint32_t t) {
-    if (t < cluster_blocks()) store_to_block(shared_address(at), t, value);
+  /// For a join of as many numbers from each block; by all threads, and the blocks meet before they share.
+  template <uint32_t n>
+  BW_DEVICE_MEMBER static void begin(float (&partials)[n], uint32_t of_block) {
+    if (thread() != 0) return;
+    const uint32_t phase = shared_address(partials + (n - kPhase));
+    phase_init(phase, 1);
+    phase_init_done();
+    phase_arrive_expect(phase, cluster_blocks() * of_block * static_cast<uint32_t>(sizeof(float)));
   }
-  BW_DEVICE_MEMBER static void meet() { cluster_barrier(); }
+  /// Puts number i where it lies into every block; by threads t of a group that has it, at least 8.
+  BW_DEVICE_MEMBER static void share(float* partials, uint32_t i, float value, uint32_t t, uint32_t phase) {
+    if (t < cluster_blocks())
+      send_to_block(shared_address(partials + i), t, value, shared_address(partials + phase));
+  }
+  /// Waits for all of a join.
+  BW_DEVICE_MEMBER static void meet(const float* partials, uint32_t phase) {
+    phase_wait(shared_address(partials + phase), 0);
+  }
 };
 
-// Blocks write to each other once all have begun, and end when nobody writes to them any more: after the last
-// meeting.
-#define BW_SPREAD_ROWS(Rows)                           \
-  BW_SHARED static float partials[2][Rows::kPartials]; \
-  cluster_arrive();                                    \
-  const Rows rows(args);                               \
+// Blocks write to each other once all have begun, and nobody writes to one that has all numbers.
+#define BW_SPREAD_ROWS(Rows)                                      \
+  alignas(8) BW_SHARED static float partials[2][Rows::kPartials]; \
+  OverCluster::begin(partials[0], args.block_chunks);             \
+  OverCluster::begin(partials[1], args.block_chunks);             \
+  cluster_arrive();                                               \
+  const Rows rows(args);                                          \
   cluster_wait();
 #define BW_SPREAD(S, name, kind, infix, blocks)                                                       \
   using kind##_##name = RegisterRow<S, RowKind::kind, OverCluster>;                                   \
