@@ -142,7 +142,7 @@ bool launch_rows(Gpu& gpu, KernelTable& table, const RowsView& view, DType dtype
   args.x_row = view.stride;
   const size_t step = !spread ? static_cast<size_t>(*kind) : packs ? kSpread : kLooseSpread;
   const Kernel& kernel = table.get(gpu, entry(dtype, step));
-  const int64_t most = most_blocks(launch.threads) / blocks * args.block_rows;
+  const int64_t most = std::max<int64_t>(1, most_blocks(launch.threads) / blocks) * args.block_rows;
   for_rows(view.rows, most, [&](int64_t first, int64_t rows) {
     args.x = at(view.x, first * view.stride, dtype);
     args.y = at(y, first * view.n, dtype);
