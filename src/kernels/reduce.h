@@ -127,14 +127,13 @@ struct PairTops<Row, S, n> {};
 
 BW_DEVICE uint32_t smaller(uint32_t a, uint32_t b) { return a < b ? a : b; }
 
-/// The result of one chunk of `count` elements; thread t of `width`. `first` is the chunk's first element,
-/// `ends_row` whether it is the row's last chunk.
+/// The result of one chunk of `count` elements; thread t of `width`. `first` is the chunk's first element.
 ///
 /// Dense rows come in packs as memory has them, from the one that the chunk begins in, or from its line,
 /// `ahead` elements before it (rows.h): lanes that would lie there are those at the end of each stripe.
 template <class Row, class S, class A = Compute<S>>
-BW_DEVICE A reduce_chunk(const S* row, const ReduceRowsArgs& args, uint32_t first, uint32_t count,
-                         bool ends_row, uint32_t t, uint32_t width, A center) {
+BW_DEVICE A reduce_chunk(const S* row, const ReduceRowsArgs& args, uint32_t first, uint32_t count, uint32_t t,
+                         uint32_t width, A center) {
   A v[kOwnLanes];
 #pragma unroll
   for (A& lane : v) lane = Row::template none<A>();
@@ -176,14 +175,12 @@ BW_DEVICE A reduce_chunk(const S* row, const ReduceRowsArgs& args, uint32_t firs
       const int32_t rest = left - static_cast<int32_t>(whole * kLanes);
       return rest > 0 ? smaller(static_cast<uint32_t>(rest), kOwnLanes) : 0;
     };
-    // At the row's end one by one: nobody may have written what lies behind.
+    // One by one: nobody may have written what lies behind a row.
     const auto load_last = [&](uint32_t end) __attribute__((always_inline)) {
-      const S* const from = own + whole * kLanes;
-      if (!ends_row || end == kOwnLanes) return load(from);
       Pack<S, static_cast<int>(kOwnLanes)> elements{};
 #pragma unroll
       for (uint32_t j = 0; j < kOwnLanes; ++j)
-        if (j < end) elements.v[j] = from[j];
+        if (j < end) elements.v[j] = own[whole * kLanes + j];
       Own pack;
       __builtin_memcpy(&pack, &elements, sizeof(pack));
       return pack;
@@ -360,7 +357,7 @@ BW_DEVICE void reduce_rows(const ReduceRowsArgs& args, A* partials) {
   for (uint32_t c = start; c < end; c += groups) {  // every thread of a block goes round as often
     const uint32_t chunk = c + member;
     const uint32_t count = !exists || chunk >= end ? 0 : chunk + 1 == chunks ? args.last : kChunk;
-    value = reduce_chunk<Row, S>(x, args, chunk * kChunk, count, chunk + 1 == chunks, t, width, center);
+    value = reduce_chunk<Row, S>(x, args, chunk * kChunk, count, t, width, center);
     if (joins && t == 0 && count > 0) partials[slot * chunks + chunk] = value;
   }
   if (joins) {
