@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Products on Hopper whose k is cut into parts, over the fake libcuda: what is launched, and what happens
-// where the driver does not take clusters.
+// Clusters of blocks on Hopper, over the fake libcuda: products whose k is cut into parts and long rows; what is
+// launched, and what happens where the driver does not take clusters.
 #include <gtest/gtest.h>
 
 #include "beeswax/tensor.h"
@@ -58,6 +58,19 @@ TEST_F(GpuClusters, WithoutThemATileIsOneBlock) {
     (void)product(device);
     EXPECT_EQ(launched.blocks, 4u);  // the units of the device, which go from tile to tile
   });
+}
+
+// Their code is of PTX 8.1, which drivers take since CUDA 12.1.
+TEST_F(GpuClusters, LongRowsAreOverThemWhereTheDriverTakesTheirCode) {
+  const auto last_kernel = [&](int version) {
+    on_hopper([version](fake::Control& control, const Device& device) {
+      control.version = version;
+      (void)Tensor::zeros({2, 65536}, DType::F16, device).softmax(-1);
+      EXPECT_EQ(launched.kernel, version < 12010 ? "softmax_apply_f16" : "softmax_spread_f16");
+    });
+  };
+  last_kernel(12000);
+  last_kernel(12010);
 }
 
 TEST_F(GpuClusters, ARefusedLaunchNamesTheKernel) {

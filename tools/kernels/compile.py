@@ -41,7 +41,9 @@ WITHOUT_PACKED_FLOATS = ("gfx10", "gfx11", "gfx120")
 # EF_AMDGPU_MACH of LLVM's guide to the AMDGPU backend, byte 48 of an ELF file, of the chips that run another one's code.
 MACHINE = {"gfx902": 0x2d, "gfx90c": 0x32, "gfx1031": 0x37, "gfx1032": 0x38, "gfx1033": 0x39, "gfx1034": 0x3e, "gfx1035": 0x3d,
            "gfx1036": 0x45, "gfx1101": 0x46, "gfx1103": 0x44, "gfx1150": 0x43, "gfx1152": 0x55, "gfx1201": 0x4e}
-PTX_VERSION = {"80": "ptx78", "90": "ptx80", "90a": "ptx81"}
+PTX_VERSION = {"80": "ptx78", "90": "ptx80", "90a": "ptx80"}
+# Instructions that ask for a later PTX than the target's, of assemblers and drivers; a module without them stays as it is.
+LATER_PTX = {"st.async": "8.1"}
 
 
 def clang_flags(target):
@@ -127,10 +129,20 @@ def compile_source(args, output):
     emit = ["-S"] if args.target.startswith("ptx") else []
     run([args.clang, *clang_flags(args.target), *args.include, *emit, args.source, "-o", str(output)])
     if emit:
-        return ptx_kernels(output.read_text())
+        text = with_version(output.read_text())
+        output.write_text(text)
+        return ptx_kernels(text)
     data = output.read_bytes()
     args.stamps = {chip: stamp(data, args.target, chip) for chip in args.stamp}
     return code_object.kernels(data)
+
+
+def with_version(ptx):
+    """PTX that says the version which its instructions ask for."""
+    for instruction, version in LATER_PTX.items():
+        if instruction in ptx:
+            ptx = re.sub(r"^\.version .*$", f".version {version}", ptx, flags=re.MULTILINE)
+    return ptx
 
 
 def stamp(data, target, chip):

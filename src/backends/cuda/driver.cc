@@ -35,6 +35,9 @@ Api api;
 // since 12.3.
 bool has_programmatic = false;
 constexpr int kProgrammaticVersion = 12030;
+// Whether code for counted stores of clusters runs: they are of PTX 8.1, which drivers take since CUDA 12.1.
+bool has_counted_stores = false;
+constexpr int kCountedStoresVersion = 12010;
 
 Result result_of(int error) { return {gpu::code_of(error), error}; }
 constexpr Result kMissing = {Code::Other, 801};  // CUDA_ERROR_NOT_SUPPORTED
@@ -80,6 +83,7 @@ Result properties(int ordinal, Properties* out) {
   out->name = name.data();
   out->arch = join_text("sm_", major, minor);
   out->integrated = integrated != 0;
+  out->counted_stores = major >= 9 && has_counted_stores;
   return {};
 }
 
@@ -309,6 +313,7 @@ gpu::DriverState open(const std::vector<std::string>& names) {
 #include "backends/gpu/driver.def"
       &error_text, "NVIDIA", library.name(), ""};
   has_programmatic = version >= kProgrammaticVersion && api.cuLaunchKernelEx != nullptr;
+  has_counted_stores = version >= kCountedStoresVersion && api.cuLaunchKernelEx != nullptr;
   if (version != 0) driver.version = "CUDA " + version_text(version);
   state.driver = &driver;
   return state;

@@ -68,6 +68,8 @@ struct Properties {
   int wave = 32;
   int shared_bytes = 0;     ///< that a block may have, opted in
   bool integrated = false;  ///< its memory is the host's
+  /// Blocks of a cluster may send each other numbers that are counted where they arrive (Hopper's st.async).
+  bool counted_stores = false;
 };
 
 struct Driver {

@@ -109,6 +109,41 @@ int64_t cluster_blocks(int64_t chunks, const RowShape& shape, int64_t least) {
   return best;
 }
 
+// How rows that fit registers are launched.
+struct RowsPlan {
+  size_t step;  // of the kernels: a RowKind, kSpread, kLooseSpread
+  uint32_t chunks, block_chunks, width_log2, block_rows;
+  LaunchShape launch;  // but for the number of blocks
+};
+std::optional<RowsPlan> plan_rows(const Gpu& gpu, int64_t n, DType dtype, bool packs) {
+  const int bytes = bytes_of(dtype);
+  std::optional<RowKind> kind = kind_of(n, !packs, bytes);
+  const bool spread = !kind.has_value();
+  if (spread) {
+    kind = packs ? RowKind::Wide : RowKind::LooseWide;
+    if (!has_rows(*kind, bytes) || !Bundle::is_for(gpu.target(), kClusterTarget) ||
+        !gpu.properties().counted_stores)
+      return {};
+  }
+  const RowShape shape = row_shape(*kind, bytes);
+  const int64_t chunks = shape.one_chunk() ? 1 : ceil_div(n, int64_t{kChunk});
+  const int64_t least = ceil_div(n, int64_t{shape.most()});
+  if (least > kMostCluster) return {};
+  const int64_t blocks = spread ? cluster_blocks(chunks, shape, least) : 1;  // of a row
+  const int64_t turned = packs || shape.one_chunk() ? 0 : shape.lanes - 1;   // rows.h
+  RowsPlan plan{};
+  plan.step = !spread ? static_cast<size_t>(*kind) : packs ? kSpread : kLooseSpread;
+  plan.chunks = static_cast<uint32_t>(chunks);
+  plan.block_chunks = static_cast<uint32_t>(ceil_div(chunks, blocks));
+  plan.width_log2 =
+      log2_up(std::min<int64_t>(shape.chunk_threads(), ceil_div(n + turned, int64_t{shape.lanes})));
+  const int64_t row_threads = int64_t{plan.block_chunks} << plan.width_log2;
+  plan.block_rows = spread ? 1 : block_rows(row_threads, shape.threads);
+  plan.launch.threads = block_threads(plan.block_rows, row_threads);
+  plan.launch.cluster = static_cast<uint32_t>(blocks);
+  return plan;
+}
+
 // Rows in registers, if they fit.
 bool launch_rows(Gpu& gpu, KernelTable& table, const RowsView& view, DType dtype, std::byte* y,
                  RowsArgs args) {
@@ -116,33 +151,18 @@ bool launch_rows(Gpu& gpu, KernelTable& table, const RowsView& view, DType dtype
   const bool packs = in_packs(view.x, dtype) && in_packs(y, dtype) && view.n % pack == 0 &&
                      (view.rows == 1 || view.stride % pack == 0) && in_packs(args.weight, dtype) &&
                      in_packs(args.bias, dtype);
-  std::optional<RowKind> kind = kind_of(view.n, !packs, bytes_of(dtype));
-  const bool spread = !kind.has_value();
-  if (spread) {
-    kind = packs ? RowKind::Wide : RowKind::LooseWide;
-    if (!has_rows(*kind, bytes_of(dtype)) || !Bundle::is_for(gpu.target(), kClusterTarget)) return false;
-  }
-  const RowShape shape = row_shape(*kind, bytes_of(dtype));
-  const int64_t chunks = shape.one_chunk() ? 1 : ceil_div(view.n, int64_t{kChunk});
-  const int64_t least = ceil_div(view.n, int64_t{shape.most()});
-  if (least > kMostCluster) return false;
-  const int64_t blocks = spread ? cluster_blocks(chunks, shape, least) : 1;  // of a row
-  const int64_t block_chunks = ceil_div(chunks, blocks);
+  const std::optional<RowsPlan> plan = plan_rows(gpu, view.n, dtype, packs);
+  if (!plan.has_value()) return false;
   args.n = static_cast<uint32_t>(view.n);
-  const int64_t turned = packs || shape.one_chunk() ? 0 : shape.lanes - 1;  // rows.h
-  args.width_log2 =
-      log2_up(std::min<int64_t>(shape.chunk_threads(), ceil_div(view.n + turned, int64_t{shape.lanes})));
-  args.chunks = divisor_of(static_cast<uint32_t>(chunks));
-  args.block_chunks = static_cast<uint32_t>(block_chunks);
-  const int64_t row_threads = block_chunks << args.width_log2;
-  args.block_rows = spread ? 1 : block_rows(row_threads, shape.threads);
-  LaunchShape launch;
-  launch.threads = block_threads(args.block_rows, row_threads);
-  launch.cluster = static_cast<uint32_t>(blocks);
+  args.width_log2 = plan->width_log2;
+  args.chunks = divisor_of(plan->chunks);
+  args.block_chunks = plan->block_chunks;
+  args.block_rows = plan->block_rows;
   args.x_row = view.stride;
-  const size_t step = !spread ? static_cast<size_t>(*kind) : packs ? kSpread : kLooseSpread;
-  const Kernel& kernel = table.get(gpu, entry(dtype, step));
-  const int64_t most = std::max<int64_t>(1, most_blocks(launch.threads) / blocks) * args.block_rows;
+  const Kernel& kernel = table.get(gpu, entry(dtype, plan->step));
+  LaunchShape launch = plan->launch;
+  const int64_t most =
+      std::max<int64_t>(1, most_blocks(launch.threads) / launch.cluster) * plan->block_rows;
   for_rows(view.rows, most, [&](int64_t first, int64_t rows) {
     args.x = at(view.x, first * view.stride, dtype);
     args.y = at(y, first * view.n, dtype);
