@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Clusters of blocks on Hopper, over the fake libcuda: products whose k is cut into parts and long rows; what is
-// launched, and what happens where the driver does not take clusters.
+// Clusters of blocks on Hopper, over the fake libcuda: products whose k is cut into parts and long rows; what
+// is launched, and what happens where the driver does not take clusters.
 #include <gtest/gtest.h>
 
 #include "beeswax/tensor.h"

@@ -161,8 +161,7 @@ bool launch_rows(Gpu& gpu, KernelTable& table, const RowsView& view, DType dtype
   args.x_row = view.stride;
   const Kernel& kernel = table.get(gpu, entry(dtype, plan->step));
   LaunchShape launch = plan->launch;
-  const int64_t most =
-      std::max<int64_t>(1, most_blocks(launch.threads) / launch.cluster) * plan->block_rows;
+  const int64_t most = std::max<int64_t>(1, most_blocks(launch.threads) / launch.cluster) * plan->block_rows;
   for_rows(view.rows, most, [&](int64_t first, int64_t rows) {
     args.x = at(view.x, first * view.stride, dtype);
     args.y = at(y, first * view.n, dtype);
