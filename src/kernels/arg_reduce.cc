@@ -192,17 +192,13 @@ BW_DEVICE Best<Key> search_packs(const U* x, uint32_t begin, uint32_t count, uin
   // Which packs hold the largest key is known at once, where it is among them is sought at the end.
   uint32_t i = t, from = t;
 #pragma unroll 1
-  for (; i + (kAtOnce - 1) * width < packs; i += kAtOnce * width) {
+  for (; i < packs; i += kAtOnce * width) {
     In in[kAtOnce];
 #pragma unroll
-    for (uint32_t k = 0; k < kAtOnce; ++k) in[k] = load(i + k * width);
-    const Key top = largest_key<Key>(in, args);
-    from = top > best.key ? i : from;
-    best.key = top > best.key ? top : best.key;
-  }
-#pragma unroll 1
-  for (; i < packs; i += width) {
-    const In in[1] = {load(i)};
+    for (uint32_t k = 0; k < kAtOnce; ++k) {
+      const uint32_t pack = i + k * width;
+      in[k] = load(pack < packs ? pack : i);  // one that is there once more changes nothing
+    }
     const Key top = largest_key<Key>(in, args);
     from = top > best.key ? i : from;
     best.key = top > best.key ? top : best.key;

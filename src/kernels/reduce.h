@@ -175,14 +175,27 @@ BW_DEVICE A reduce_chunk(const S* row, const ReduceRowsArgs& args, uint32_t firs
       const int32_t rest = left - static_cast<int32_t>(whole * kLanes);
       return rest > 0 ? smaller(static_cast<uint32_t>(rest), kOwnLanes) : 0;
     };
-    // One by one: nobody may have written what lies behind a row.
+    // The last pack, as far as the chunk goes: nobody may have written what lies behind a row.
     const auto load_last = [&](uint32_t end) __attribute__((always_inline)) {
-      Pack<S, static_cast<int>(kOwnLanes)> elements{};
+      const S* const from = own + whole * kLanes;
+      Own pack{};
+      if constexpr (sizeof(S) == 2) {
+        // By words: no value is asked for before the pack is used.
 #pragma unroll
-      for (uint32_t j = 0; j < kOwnLanes; ++j)
-        if (j < end) elements.v[j] = own[whole * kLanes + j];
-      Own pack;
-      __builtin_memcpy(&pack, &elements, sizeof(pack));
+        for (uint32_t j = 0; j < kOwnLanes; j += 2) {
+          if (j + 1 < end) {
+            pack.words[j / 2] = *reinterpret_cast<const uint32_t*>(from + j);
+          } else if (j < end) {
+            pack.words[j / 2] = *reinterpret_cast<const uint16_t*>(from + j);
+          }
+        }
+      } else {
+        Pack<S, static_cast<int>(kOwnLanes)> elements{};
+#pragma unroll
+        for (uint32_t j = 0; j < kOwnLanes; ++j)
+          if (j < end) elements.v[j] = from[j];
+        __builtin_memcpy(&pack, &elements, sizeof(pack));
+      }
       return pack;
     };
     Own last{};
@@ -213,15 +226,20 @@ BW_DEVICE A reduce_chunk(const S* row, const ReduceRowsArgs& args, uint32_t firs
       while (kSome > 1 && s + kSome <= whole) take_packs(Count<kSome>(), Count<1>());
 #pragma unroll 1
       while (s < whole) take_packs(Count<1>(), Count<1>());
-    } else if (whole == kStripes) {
+    } else if (count + ahead >= kChunk) {  // the same for all threads, and all of their packs are there
       take_packs(Count<kStripes>(), Count<1>());
     } else {
       constexpr bool kScarce = sizeof(S) == 1 || kWave == 64;  // registers for what threads have or not
       constexpr uint32_t kSome = kScarce ? 1 : kStripes / 2;
-      if (kSome > 1 && s + kSome <= whole) take_packs(Count<kSome>(), Count<1>());
+      if (kLines && !kScarce && whole > kSome) {
+        take_packs(Count<kStripes>(), Count<0>());
+      } else if (kSome > 1 && s + kSome <= whole) {
+        take_packs(Count<kSome>(), Count<1>());
+      }
 #pragma unroll 1
       while (s < whole) take_packs(Count<kSome>(), Count<kSome == 1 ? 1 : 0>());
     }
+    if (kLines) last.hide();
     if (const uint32_t end = ends(); end > 0)
       take(kLines ? last : load_last(end), whole == 0 ? before : 0, end);
     if constexpr (kPairsOrderIn<Row, S>) tops.widen_to(v);

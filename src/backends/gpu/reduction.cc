@@ -102,7 +102,8 @@ void rows_pass(Gpu& gpu, const Pass& pass, const ReduceView& view, bool split) {
   // In packs as memory has them, a row begins some elements after its first pack does.
   const int64_t ahead = in_short || !view.dense_rows() || in_packs(kOwnLanes) ? 0 : kOwnLanes - 1;
   args.width_log2 = log2_up(std::min(kLanes / own, ceil_div(view.n() + ahead, own)));
-  const int64_t groups = split ? 1 : std::min(chunks, int64_t{kReduceGroups});
+  // As many groups of threads as go through a row's chunks in the fewest rounds.
+  const int64_t groups = split ? 1 : ceil_div(chunks, ceil_div(chunks, int64_t{kReduceGroups}));
   const int64_t unit_threads = groups << args.width_log2;
   args.groups = divisor_of(static_cast<uint32_t>(groups));
   args.block_units = static_cast<uint32_t>(kReduceThreads / unit_threads);
