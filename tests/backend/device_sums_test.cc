@@ -57,12 +57,12 @@ using Method = Tensor (Tensor::*)(const Axes&, bool) const;
 struct Row {
   const char* name;
   Method method;
-  bool floats_only, exact;
+  bool floats_only, exact, centered;
 };
 const Row kRows[] = {
 #define BW_REDUCE(Name, method, dtypes, center, map, combine, final, empty, bound, ...) \
   {#method, static_cast<Method>(&Tensor::method), std::string_view(#dtypes) == "Float", \
-   std::string_view(#bound) == "0"},
+   std::string_view(#bound) == "0", std::string_view(#center) != "NONE"},
 #include "tables/reduce.def"
 };
 using ArgMethod = Tensor (Tensor::*)(int, bool) const;
@@ -120,6 +120,34 @@ TEST_P(DeviceSums, ReduceRowsOfEveryPlace) {
         for (const Row& row : kRows)
           if (!row.floats_only || dtype_is_float(dtype))
             expect_same(x, [&](const Tensor& t) { return (t.*row.method)(1, false); }, row.name);
+}
+
+// Rows with a center stay in registers: of every length that a kernel takes, some blocks' worth, and apart.
+TEST_P(DeviceSums, CenteredRowsInPacks) {
+  for (const DType dtype : floats())
+    for (const auto& [rows, n] : {std::pair<int64_t, int64_t>{70, 8},
+                                  {21, 64},
+                                  {37, 128},
+                                  {9, 136},
+                                  {5, 504},
+                                  {11, 512},
+                                  {7, 520},
+                                  {5, 4096},
+                                  {3, 8192},
+                                  {2, 8200},
+                                  {2, 16'384},
+                                  {2, 16'392},
+                                  {3, 32'768}}) {
+      const Tensor apart = numbers({rows, n + 16}, dtype, static_cast<uint64_t>(n));
+      for (const Row& row : kRows) {
+        if (!row.centered) continue;
+        const auto f = [&](const Tensor& t) { return (t.*row.method)({1}, false); };
+        ASSERT_NO_FATAL_FAILURE(expect_same(apart.narrow(1, 0, n).copy(), f, row.name));
+        ASSERT_NO_FATAL_FAILURE(
+            expect_same(apart, [&](const Tensor& t) { return f(t.narrow(1, 8, n)); }, row.name));
+        ASSERT_NO_FATAL_FAILURE(expect_same(wild({rows, n}, dtype, 12), f, row.name));
+      }
+    }
 }
 
 // Long rows and columns: several passes.

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "backends/gpu/reduction.h"
 
+#include "backends/gpu/rows.h"
 #include "tables/reduce_kernels.h"
 
 namespace beeswax::gpu {
@@ -36,6 +37,20 @@ const Kernel& kernel_of(Gpu& gpu, int row, DType dtype, Over over) {
   return kernels.get(gpu,
                      (kernel * kDTypes + index_of(dtype)) * std::size(kOver) + static_cast<size_t>(over));
 }
+
+// Rows with a center, in registers.
+enum : size_t { kKeptKinds = static_cast<size_t>(RowKind::Wide) + 1 };
+KernelTable kept_kernels(
+    static_cast<size_t>(kReduceRows) * kDTypes * kKeptKinds, [](size_t i) -> KernelTable::Name {
+      constexpr std::string_view kKinds[kKeptKinds] = {"_kept_short_", "_kept_", "_kept_wide_"};
+      const auto kind = static_cast<RowKind>(i % kKeptKinds);
+      const size_t dtype = i / kKeptKinds % kDTypes, row = i / kKeptKinds / kDTypes;
+      if (kCenters[row] == NONE || !has_kernel(row, dtype) ||
+          !has_rows(kind, bytes_of(static_cast<DType>(dtype))))
+        return {"", ""};
+      const auto method = kReduceTexts[row].method;
+      return {join_text("reduce_", method, kKinds[i % kKeptKinds], name_of(dtype)), method};
+    });
 
 // What rounds the results of passes over f32 to a dtype.
 uint32_t rounding_to(DType dtype) {
@@ -171,6 +186,22 @@ bool needs_more(const Gpu& gpu, const ReduceView& view) {
          (chunks > int64_t{4 * kReduceGroups} && view.outer.count < 2 * int64_t{gpu.properties().units});
 }
 
+// The results of a row that has a center, in the operand's dtype: one pass over memory, where rows fit
+// registers and are enough.
+bool reduce_kept(Gpu& gpu, int row, const ReduceView& view, std::byte* y) {
+  if (view.columns > 1 || view.outer.rank != 1 || !view.dense_rows() || view.n() == 0 ||
+      needs_more(gpu, view))
+    return false;
+  const DenseRows rows{view.base, view.outer.count, view.n(), view.outer.strides[0][0]};
+  const std::optional<RowsPlan> plan =
+      in_packs(rows, view.dtype) ? plan_rows(gpu, rows.n, view.dtype, true) : std::nullopt;
+  if (!plan.has_value()) return false;
+  const size_t entry = static_cast<size_t>(row) * kDTypes + index_of(view.dtype);
+  const Kernel& kernel = kept_kernels.get(gpu, entry * kKeptKinds + static_cast<size_t>(plan->kind));
+  launch_rows(gpu, kernel, *plan, rows, view.dtype, y, 1, {});
+  return true;
+}
+
 }  // namespace
 
 ReduceView::ReduceView(const Operand& x, uint32_t axes, int64_t least_columns)
@@ -220,6 +251,8 @@ void reduce_view(Gpu& gpu, ReduceOp op, const ReduceView& view, Finish finish, s
   const DType compute = compute_dtype(view.dtype);
   const int64_t size = bytes_of(compute);
   const Center center = kCenters[row];
+  if (center != NONE && centers == nullptr && finish == Finish::InDType && reduce_kept(gpu, row, view, y))
+    return;
   const PoolScratch own_centers(gpu, center == NONE || centers != nullptr ? 0 : view.results() * size);
   if (own_centers.data() != nullptr) {
     reduce_view(gpu, static_cast<ReduceOp>(center), view, Finish::InCompute, own_centers.data());
