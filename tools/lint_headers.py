@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Checks that every header of include/ and src/ compiles alone, with the project's warnings as errors.
+"""Checks that every header of include/ and src/ compiles alone, with the project's warnings as errors. One that its own
+source (the same name, .cc) includes before anything else does so in every build, and is not compiled here.
 
 A header that compiled is remembered in CACHE under a hash of itself, of all our headers it reads, of the
 compiler and of the flags, so that a second run compiles only what changed.
@@ -44,6 +45,16 @@ def headers(root):
                     yield os.path.relpath(os.path.join(folder, name), root).replace(os.sep, "/")
 
 
+def opens_its_source(root, header):
+    """Whether the first thing that the header's own source says to the compiler is to include it."""
+    try:
+        with open(os.path.join(root, header[:-2] + ".cc"), encoding="utf-8") as file:
+            code = (line for line in file if line.strip() and not line.startswith("//"))
+            return next(code, "").strip() == f'#include "{header.partition("/")[2]}"'
+    except OSError:
+        return False
+
+
 def state_of(root, base, paths):
     """A hash of the files' names and contents; None when one of them is gone."""
     digest = hashlib.sha256(base.encode())
@@ -82,7 +93,7 @@ def check(root, compiler, cache_file, jobs):
             cache = json.load(file)
     except (OSError, ValueError):
         cache = {}
-    everything = list(headers(root))
+    everything = [header for header in headers(root) if is_for_kernels(header) or not opens_its_source(root, header)]
     stale = [header for header in everything
              if header not in cache or state_of(root, base, cache[header]["reads"]) != cache[header]["state"]]
     failed = {}

@@ -5,6 +5,7 @@
 #include <cmath>
 
 #include "support/configurations.h"
+#include "support/devices.h"
 #include "support/expect_error.h"
 #include "support/numbers.h"
 #include "support/raw.h"
@@ -63,7 +64,11 @@ void check_dtype(DType dtype) {
     check(test::from_raw(inputs(random, 70 * n, dtype, nans), {n, 70}, dtype), 0);
   }
   // Registers that columns do not fill, blocks of rows that end anywhere, stripes, and rows that lie apart.
-  for (const int64_t n : {1, 2, 7, 8, 9, 63, 255, 256, 257, 264, 1023, 1024, 1025, 2055}) {
+  const std::vector<int64_t> lengths =
+      test::on_software_gpu()
+          ? std::vector<int64_t>{1, 2, 9, 63, 256, 257, 1025}
+          : std::vector<int64_t>{1, 2, 7, 8, 9, 63, 255, 256, 257, 264, 1023, 1024, 1025, 2055};
+  for (const int64_t n : lengths) {
     for (const int64_t columns : {2, 15, 16, 17, 31, 33, 63, 64, 65, 66, 129})
       check(test::from_raw(inputs(random, n * columns, dtype, n % 2 == 1 && nans), {n, columns}, dtype), 0);
     // Rows of whole registers, as many as a power of two.

@@ -35,6 +35,13 @@ class LintHeaders(ScratchFolder):
             self.assertEqual(list(failed), ["src/c.h"])
             self.assertIn("does not name a type", failed["src/c.h"])
 
+    def test_a_header_that_opens_its_own_source_is_left_to_builds(self):
+        self.write("src/c.h", "#pragma once\nstruct C { A a; };\n")
+        self.write("src/c.cc", '// A comment.\n\n#include "c.h"\n\n#include "a.h"\n')
+        self.assertEqual(self.check(), (2, 2, {}))
+        self.write("src/c.cc", '#include "a.h"\n#include "c.h"\n')
+        self.assertEqual(list(self.check()[2]), ["src/c.h"])
+
     def test_warnings_count(self):
         self.write("src/c.h", "#pragma once\ninline char narrow(int x) { return x; }\n")
         self.assertEqual(list(self.check()[2]), ["src/c.h"])

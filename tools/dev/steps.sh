@@ -11,13 +11,13 @@ step_about() {
     release-build) echo "the library, the command and the tests" ;;
     release-test) echo "all tests on the release build" ;;
     table) echo "one row of unary.def makes a whole operation" ;;
-    asan-build) echo "the unit and backend tests with the address and undefined-behaviour sanitizers" ;;
+    asan-build) echo "the unit and backend tests with the address and undefined-behaviour sanitizers, with this machine's loops" ;;
     asan-test) echo "these tests under the sanitizers, leaks included" ;;
     full-packages) echo "the packages that the full run needs" ;;
     tidy) echo "clang-tidy on every source" ;;
     isa-base) echo "the tests with plain x86-64 loops, the software GPU's too" ;;
     isa-v3) echo "the tests with AVX2 loops, the software GPU's too" ;;
-    asan-full) echo "the model and emulator tests under the sanitizers" ;;
+    asan-full) echo "unit, backend, model and emulator tests under the sanitizers, with every level's loops" ;;
     hip) echo "HIP programs and kernels built by the distribution's hipcc and hiprtc, on the software AMD GPU" ;;
     device-full) echo "the long tests on every chip of the software AMD GPU" ;;
     exhaustive) echo "math functions over every f32" ;;
@@ -53,8 +53,10 @@ step_asan_test() {
 step_asan_full() {
   asan_settings
   without_random_addresses
+  configure_preset asan
+  cmake -DBW_ONE_ISA=OFF build-asan >/dev/null || die 4 "cmake could not configure all levels"
   build_preset asan tests/all
-  ctest_preset asan asan-full -L 'model|emu'
+  ctest_preset asan asan-full -L 'unit|backend|model|emu'
 }
 
 step_tsan_build() { need_packages build; build_preset tsan tests/all; }

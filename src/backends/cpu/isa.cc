@@ -22,7 +22,7 @@ Isa detect() {
   return v4 ? Isa::v4 : v3 ? Isa::v3 : Isa::base;
 }
 #else
-Isa detect() { return Isa::base; }
+Isa detect() { return Isa::BW_ONE_ISA; }
 #endif
 
 Isa choose() {
@@ -72,7 +72,7 @@ std::string_view isa_name(Isa level) {
 }
 
 BW_API bool has_vnni() {
-#if defined(BW_ISA_LEVELS)
+#if defined(__x86_64__)
   static const bool vnni = __builtin_cpu_supports("avx512vnni") != 0;
   return vnni;
 #else

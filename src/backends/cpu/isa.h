@@ -50,11 +50,17 @@ bool has_vnni();
     return isa_base::name();        \
   }
 #else
-#define BW_KERNEL_TABLE(Type, name) \
-  namespace isa_base {              \
-  const Type& name();               \
-  }                                 \
-  inline const Type& name() { return isa_base::name(); }
+// Builds of one level alone say which.
+#if !defined(BW_ONE_ISA)
+#define BW_ONE_ISA base
+#endif
+#define BW_ISA_OF_LEVEL_(level) isa_##level
+#define BW_ISA_OF_LEVEL(level) BW_ISA_OF_LEVEL_(level)
+#define BW_KERNEL_TABLE(Type, name)       \
+  namespace BW_ISA_OF_LEVEL(BW_ONE_ISA) { \
+  const Type& name();                     \
+  }                                       \
+  inline const Type& name() { return BW_ISA_OF_LEVEL(BW_ONE_ISA)::name(); }
 #endif
 
 }  // namespace beeswax::cpu

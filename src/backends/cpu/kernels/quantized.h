@@ -108,7 +108,7 @@ struct QuantizedDotKernels {
 
 BW_KERNEL_TABLE(QuantizedDotKernels, quantized_dot_kernels)
 
-#if defined(BW_ISA_LEVELS)
+#if defined(BW_ISA_LEVELS) || defined(BW_ISA_v4)
 namespace isa_v4 {
 /// What quantized_dot_kernels() gives on a machine without the 8-bit dot-product instructions.
 const QuantizedDotKernels& quantized_dot_kernels_without_vnni();
