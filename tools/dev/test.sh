@@ -19,7 +19,7 @@ unit and backend tests under the address and undefined-behaviour sanitizers. It 
 check, prints a table of the steps' times, and ends with "N passed, N failed" on a line of its own: the
 tests of all ctest runs, and one for each other step.
 
-  --full        also clang-tidy on everything, every test and level of loops under these sanitizers, every
+  --full        also clang-tidy on everything, the model and emulator tests and every level of loops under these sanitizers, every
                 chip, the other instruction-set levels, exhaustive math, the thread sanitizer, fuzzing, aarch64 under qemu, and the mutation of every table row
   --only STEP   only this step (may be given again)
   --fail-fast   stop at the first failed step
