@@ -146,6 +146,10 @@ TEST_P(DeviceSums, CenteredRowsInPacks) {
         ASSERT_NO_FATAL_FAILURE(
             expect_same(apart, [&](const Tensor& t) { return f(t.narrow(1, 8, n)); }, row.name));
         ASSERT_NO_FATAL_FAILURE(expect_same(wild({rows, n}, dtype, 12), f, row.name));
+        if (n > 520) continue;
+        // Rows that lie apart in two ways are not: they take a pass for the center.
+        const auto cut = [&](const Tensor& t) { return (t.narrow(1, 1, 3).*row.method)({2}, false); };
+        ASSERT_NO_FATAL_FAILURE(expect_same(numbers({rows, 5, n}, dtype, 13), cut, row.name));
       }
     }
 }
