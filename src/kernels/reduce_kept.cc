@@ -7,16 +7,6 @@
 
 namespace beeswax::gpu {
 
-enum CenterRow : int {
-  NONE = -1,
-#define BW_REDUCE(Name, ...) Name,
-#include "tables/reduce.def"
-};
-constexpr int kCenterRows[] = {
-#define BW_REDUCE(Name, method, dtypes, center, ...) center,
-#include "tables/reduce.def"
-};
-
 /// The result of `row`, one without a center, over a row in registers; all of its threads get it.
 template <int row, class Rows>
 BW_DEVICE typename Rows::A result_of(const Rows& rows, typename Rows::A* partials) {
@@ -35,7 +25,7 @@ template <class Row, class Rows>
 BW_DEVICE void reduce_kept(const RowsArgs& args, typename Rows::A (&partials)[2][Rows::kPartials]) {
   using A = typename Rows::A;
   const Rows rows(args);
-  const A center = result_of<kCenterRows[Row::kKernel]>(rows, partials[0]);
+  const A center = result_of<kReduceCenters[Row::kKernel]>(rows, partials[0]);
   const A value = rows.template join<Row>(
       partials[1], [&](A x) __attribute__((always_inline)) { return Row::map(x, center); });
   if (rows.left > 0 && rows.first == 0 && rows.t == 0)
@@ -72,8 +62,8 @@ constexpr uint32_t kept_blocks() {
 BW_KEPT_ROW(Var, var)
 BW_KEPT_ROW(LogSumExp, log_sum_exp)
 
-#define BW_REDUCE(Name, ...)                           \
-  static_assert((kCenterRows[k##Name##Row] != NONE) == \
+#define BW_REDUCE(Name, ...)                                             \
+  static_assert((kReduceCenters[k##Name##Row] != reduce_center::NONE) == \
                 (k##Name##Row == kVarRow || k##Name##Row == kLogSumExpRow));
 #include "tables/reduce.def"
 

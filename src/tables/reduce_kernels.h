@@ -23,6 +23,19 @@ inline constexpr ReduceTexts kReduceTexts[] = {
 };
 inline constexpr int kReduceRows = sizeof(kReduceTexts) / sizeof(kReduceTexts[0]);
 
+namespace reduce_center {
+enum : int {
+  NONE = -1,
+#define BW_REDUCE(Name, ...) Name,
+#include "tables/reduce.def"
+};
+}  // namespace reduce_center
+/// The row whose result each row takes for its center, or reduce_center::NONE.
+inline constexpr int kReduceCenters[] = {
+#define BW_REDUCE(Name, method, dtypes, center, ...) reduce_center::center,
+#include "tables/reduce.def"
+};
+
 inline constexpr const char* kMaximumText = "m::maximum(a, b)";
 inline constexpr const char* kMinimumText = "m::minimum(a, b)";
 

@@ -64,18 +64,18 @@ void check_dtype(DType dtype) {
     check(test::from_raw(inputs(random, 70 * n, dtype, nans), {n, 70}, dtype), 0);
   }
   // Registers that columns do not fill, blocks of rows that end anywhere, stripes, and rows that lie apart.
-  const std::vector<int64_t> lengths =
-      test::on_software_gpu()
-          ? std::vector<int64_t>{1, 2, 9, 63, 256, 257, 1025}
-          : std::vector<int64_t>{1, 2, 7, 8, 9, 63, 255, 256, 257, 264, 1023, 1024, 1025, 2055};
-  for (const int64_t n : lengths) {
+  // The software GPU is spared the largest of them.
+  const int64_t most = test::on_software_gpu() ? 1 << 15 : INT64_MAX;
+  for (const int64_t n : {1, 2, 7, 8, 9, 63, 255, 256, 257, 264, 1023, 1024, 1025, 2055}) {
     for (const int64_t columns : {2, 15, 16, 17, 31, 33, 63, 64, 65, 66, 129})
-      check(test::from_raw(inputs(random, n * columns, dtype, n % 2 == 1 && nans), {n, columns}, dtype), 0);
+      if (n * columns <= most)
+        check(test::from_raw(inputs(random, n * columns, dtype, n % 2 == 1 && nans), {n, columns}, dtype), 0);
     // Rows of whole registers, as many as a power of two.
     for (const int64_t columns : {4, 8, 32, 128, 256, 512})
-      check(
-          test::from_raw(inputs(random, 2 * n * columns, dtype, n % 2 == 0 && nans), {2, n, columns}, dtype),
-          1);
+      if (n * columns <= most)
+        check(test::from_raw(inputs(random, 2 * n * columns, dtype, n % 2 == 0 && nans), {2, n, columns},
+                             dtype),
+              1);
     const Tensor x = test::from_raw(inputs(random, n * 210, dtype, false), {3, n, 70}, dtype);
     check(x, 1);
     check(x.narrow(2, 3, 65), 1);

@@ -7,16 +7,6 @@
 namespace beeswax::gpu {
 namespace {
 
-enum Center : int {
-  NONE = -1,
-#define BW_REDUCE(Name, ...) Name,
-#include "tables/reduce.def"
-};
-constexpr Center kCenters[] = {
-#define BW_REDUCE(Name, method, dtypes, center, ...) center,
-#include "tables/reduce.def"
-};
-
 bool has_kernel(size_t row, size_t dtype) {
   const bool floats_only = std::string_view(kReduceTexts[row].dtypes) == "Float";
   return reduce_kernel(static_cast<int>(row)) == static_cast<int>(row) &&
@@ -45,7 +35,7 @@ KernelTable kept_kernels(
       constexpr std::string_view kKinds[kKeptKinds] = {"_kept_short_", "_kept_", "_kept_wide_"};
       const auto kind = static_cast<RowKind>(i % kKeptKinds);
       const size_t dtype = i / kKeptKinds % kDTypes, row = i / kKeptKinds / kDTypes;
-      if (kCenters[row] == NONE || !has_kernel(row, dtype) ||
+      if (kReduceCenters[row] == reduce_center::NONE || !has_kernel(row, dtype) ||
           !has_rows(kind, bytes_of(static_cast<DType>(dtype))))
         return {"", ""};
       const auto method = kReduceTexts[row].method;
@@ -250,10 +240,10 @@ void reduce_view(Gpu& gpu, ReduceOp op, const ReduceView& view, Finish finish, s
   const int row = static_cast<int>(op);
   const DType compute = compute_dtype(view.dtype);
   const int64_t size = bytes_of(compute);
-  const Center center = kCenters[row];
-  if (center != NONE && centers == nullptr && finish == Finish::InDType && reduce_kept(gpu, row, view, y))
-    return;
-  const PoolScratch own_centers(gpu, center == NONE || centers != nullptr ? 0 : view.results() * size);
+  const int center = kReduceCenters[row];
+  const bool centered = center != reduce_center::NONE;
+  if (centered && centers == nullptr && finish == Finish::InDType && reduce_kept(gpu, row, view, y)) return;
+  const PoolScratch own_centers(gpu, !centered || centers != nullptr ? 0 : view.results() * size);
   if (own_centers.data() != nullptr) {
     reduce_view(gpu, static_cast<ReduceOp>(center), view, Finish::InCompute, own_centers.data());
     centers = own_centers.data();
