@@ -46,12 +46,12 @@ def commands(build):
 
 
 def without_output(command):
-    """The command's preprocessor and language flags: no -c, -o OUTPUT, no source file."""
+    """The command's preprocessor and language flags: no -c, -o OUTPUT, no source file, no headers compiled before."""
     kept, skip = [command[0]], False
     for argument in command[1:-1]:
-        if skip or argument == "-c":
+        if skip or argument in ("-c", "-Winvalid-pch", "-fpch-preprocess"):
             skip = False
-        elif argument == "-o":
+        elif argument in ("-o", "-include"):
             skip = True
         else:
             kept.append(argument)
