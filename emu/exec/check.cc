@@ -167,6 +167,14 @@ void check_wide_shift(Wave& w, const Op* op, uint64_t exec) {
   }
 }
 
+// Whether each lane's bytes follow those of the lane before it.
+bool in_order(const uint64_t* addresses, uint64_t lanes, uint32_t bytes) {
+  uint64_t next = addresses[__builtin_ctzll(lanes)];
+  for (; lanes != 0; lanes &= lanes - 1, next += bytes)
+    if (addresses[__builtin_ctzll(lanes)] != next) return false;
+  return true;
+}
+
 }  // namespace
 
 void check_registers(Wave& w, const Op* op) {
@@ -304,8 +312,8 @@ void check_memory(Wave& w, const Op* op, const uint64_t* addresses, uint64_t lan
   }
   if (w.checker->races != nullptr) w.checker->races->access(w, op, addresses, lanes, bytes, access);
   if (access == Memory::Access::Write) {
-    if (together && high - low + bytes <= uint64_t(w.lanes) * bytes && lanes != 0 &&
-        uint64_t(__builtin_popcountll(lanes)) * bytes == high - low + bytes) {
+    if (together && lanes != 0 && uint64_t(__builtin_popcountll(lanes)) * bytes == high - low + bytes &&
+        in_order(addresses, lanes, bytes)) {
       if (uint8_t* shadow = memory.initialized(low)) std::memset(shadow, 1, high - low + bytes);
       return;
     }

@@ -9,16 +9,19 @@
 
 namespace beeswax::gpu {
 
-/// The first error of a stream, in host memory that the device sees: who stored to `state` first tells the
-/// rest. The host reads it when it waits for the stream.
+/// The first error of a stream, in host memory that the device sees: who claims the slot tells the rest, and
+/// says then that all is there. The host reads it when it waits for the stream, or for another one.
 struct ErrorSlot {
-  uint32_t state;   // 0, or 1: an error was found
+  uint32_t state;   // one of the constants below
   uint32_t code;    // one of the constants below
   int64_t value;    // the offending value
   int64_t place;    // the linear index where it was found
   int64_t limit;    // what the value must stay under
   uint64_t origin;  // the host's mark of who launched the kernel
 };
+inline constexpr uint32_t kSlotEmpty = 0;
+inline constexpr uint32_t kSlotClaimed = 1;
+inline constexpr uint32_t kSlotReported = 2;
 /// What a kernel that can find errors is given.
 struct Reporter {
   ErrorSlot* slot;

@@ -177,7 +177,9 @@ BW_DEVICE void thin_lines(const ThinArgs& args, float* shared) {
   constexpr uint32_t n = kThinLine;
   constexpr uint32_t kColumns = kWave * n;
   constexpr uint32_t kChunk = kThinShared / R;
-  constexpr uint32_t kUnroll = R == 1 ? 8 : 4;  // registers
+  constexpr uint32_t kTurn = 8;                     // steps of k, of a wave
+  constexpr uint32_t kUnroll = R == 1 ? kTurn : 4;  // of them at once: registers
+  static_assert(kChunk % (kWaves * kTurn) == 0, "which wave sums what does not depend on R");
   const ThinPlace at = thin_place(args);
   int64_t offset[3];
   offsets_at(args.batch, at.batch, offset);
@@ -199,7 +201,8 @@ BW_DEVICE void thin_lines(const ThinArgs& args, float* shared) {
                [](uint32_t r, uint32_t i) { return i * R + r; });
     barrier();
 #pragma unroll 1
-    for (uint32_t step = wave * kUnroll; step < count; step += kWaves * kUnroll) {
+    for (uint32_t step = wave * kTurn; step < count;
+         step += (step + kUnroll) % kTurn != 0 ? kUnroll : (kWaves - 1) * kTurn + kUnroll) {
       Pack<W, n> now[kUnroll];
 #pragma unroll
       for (uint32_t u = 0; u < kUnroll; ++u)

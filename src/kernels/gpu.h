@@ -169,12 +169,18 @@ BW_DEVICE float larger_or_nan(float a, float b) {
 
 /// Stores an error unless one is there.
 BW_DEVICE void report(const Reporter& to, uint32_t code, int64_t value, int64_t place, int64_t limit) {
-  if (atomic_swap_if(&to.slot->state, 0, 1) != 0) return;
+  if (atomic_swap_if(&to.slot->state, kSlotEmpty, kSlotClaimed) != kSlotEmpty) return;
   to.slot->code = code;
   to.slot->value = value;
   to.slot->place = place;
   to.slot->limit = limit;
   to.slot->origin = to.origin;
+#if BW_AMD
+  __hip_atomic_store(&to.slot->state, kSlotReported, __ATOMIC_RELEASE, __HIP_MEMORY_SCOPE_SYSTEM);
+#else
+  __nvvm_membar_sys();
+  __atomic_store_n(&to.slot->state, kSlotReported, __ATOMIC_RELAXED);
+#endif
 }
 
 }  // namespace beeswax::gpu

@@ -22,8 +22,8 @@ struct PoolArgs {
   uint32_t average;        // or else the maximum
   uint32_t packed;         // windows of 2 by 2, 2 apart, of whose rows threads take packs
   uint32_t rows, columns;  // of a window
-  uint32_t row_step, column_step;
   Divisor window_columns;
+  int64_t row_step, column_step;  // elements of x from one window to the next
   Planes from;
   PlaneOutputs outputs;
 };

@@ -135,8 +135,8 @@ BW_DEVICE void pool(const PoolArgs& args) {
   const uint32_t i = block() * kMapThreads + thread();
   if (i >= args.count) return;
   const PlanePlace at = plane_place(args.outputs, args.from, i);
-  const S* x = static_cast<const S*>(args.x) + at.plane + at.row * args.row_step * args.from.row +
-               at.column * args.column_step * args.from.column;
+  const S* x =
+      static_cast<const S*>(args.x) + at.plane + at.row * args.row_step + at.column * args.column_step;
   S* y = static_cast<S*>(args.y) + i;
   if (args.rows == 2 && args.columns == 2) {
     *y = pool_window<S, 2, 2>(args, x);

@@ -7,6 +7,7 @@
 
 #include <thread>
 
+#include "beeswax/stream.h"
 #include "beeswax/tensor.h"
 #include "support/devices.h"
 #include "support/expect_error.h"
@@ -180,6 +181,20 @@ TEST_F(Graphs, ErrorsOfKernelsComeAfterTheReplay) {
   EXPECT_ERROR(y.to_vec<float>(), IndexOutOfRange, "index 9");
   ids.slice_set(Tensor::of<uint32_t>({3, 0}, device_), 0, 0);
   graph.replay();
+  EXPECT_EQ(y.to_bytes(), x.index_select(ids, 0).to_bytes());
+  // One that nobody waited for goes with the stream; it is not told of replays on another.
+  ids.slice_set(Tensor::of<uint32_t>({1, 9}, device_), 0, 0);
+  {
+    const Stream stream = Stream::make(device_);
+    stream.wait_for(Stream::current(device_));
+    const StreamScope scope(stream);
+    graph.replay();
+  }
+  device_.synchronize();
+  const Stream again = Stream::make(device_);
+  ids.slice_set(Tensor::of<uint32_t>({3, 0}, device_), 0, 0);
+  graph.replay();
+  EXPECT_NO_THROW(device_.synchronize());
   EXPECT_EQ(y.to_bytes(), x.index_select(ids, 0).to_bytes());
 }
 

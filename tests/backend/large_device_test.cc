@@ -245,6 +245,17 @@ TEST_P(LargeDevice, Images) {
       x.narrow(2, side / 2, side / 2).narrow(3, side / 2, side / 2).upsample_nearest2d(side, side);
   EXPECT_EQ(last(grown, side - 1, side - 1), 9);
   EXPECT_EQ(last(grown, side - 3, side - 1), 1);
+  // Windows that begin beyond 2^32 along one axis.
+  for (const bool high : {false, true}) {
+    const Tensor line = Tensor::ones({kFour + 8}, DType::U8, device_);
+    line.narrow(0, kFour, 8).const_set(7);
+    const Tensor image = line.reshape(high ? Shape{1, 1, kFour + 8, 1} : Shape{1, 1, 1, kFour + 8});
+    const std::pair<int64_t, int64_t> window = high ? std::pair(8, 1) : std::pair(1, 8);
+    for (const Tensor& y : {image.max_pool2d(window, window), image.avg_pool2d(window, window)}) {
+      EXPECT_EQ(at(y.flatten_all(), kFour / 8), 7);
+      EXPECT_EQ(at(y.flatten_all(), kFour / 8 - 1), 1);
+    }
+  }
   const Tensor kernel = Tensor::ones({3, 1, 3, 3}, DType::U8, device_);
   const Tensor y = x.conv2d(kernel, {.padding = 1, .groups = 3});
   EXPECT_EQ(last(y, side - 1, side - 1), 12);

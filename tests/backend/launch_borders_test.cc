@@ -80,7 +80,8 @@ TEST_P(LaunchBorders, MovesAndNewTensors) {
     expect_same({y}, [](const auto& t) { return t[0].t().contiguous(); });
     expect_same({z}, [](const auto& t) { return t[0].permute({2, 1, 0}).contiguous(); });
     // Short sides stay whole, and halves of long ones, of batches and of small matrices meet.
-    for (const Shape& shape : {Shape({3001, 8}), Shape({9, 3001}), Shape({33, 33}), Shape({400, 9, 8})})
+    for (const Shape& shape :
+         {Shape({3001, 8}), Shape({9, 3001}), Shape({33, 33}), Shape({400, 9, 8}), Shape({2, 200, 192})})
       expect_same({numbers(shape, dtype)}, [](const auto& t) { return t[0].t().contiguous(); });
     expect_same({z}, [](const auto& t) { return t[0].flip({0, 2}); });
     expect_same({y}, [](const auto& t) { return t[0].broadcast_as({3, 70, 90}).contiguous(); });

@@ -5,6 +5,7 @@
 #include <gtest/gtest.h>
 
 #include <array>
+#include <thread>
 
 #include "support/conv_cases.h"
 #include "support/devices.h"
@@ -138,6 +139,34 @@ TEST_P(OnDevice, BatchAxesBroadcast) {
   const Tensor c = tensor_of(small_numbers(3 * 4 * 5 * 6, 3, true), {3, 4, 5, 6}, DType::F32), d = moved(c);
   EXPECT_EQ(d.permute({2, 0, 1, 3}).matmul(d.permute({2, 0, 3, 1})).to_vec<float>(),
             c.permute({2, 0, 1, 3}).matmul(c.permute({2, 0, 3, 1})).to_vec<float>());
+}
+
+// Beside an operand that is dense along one of its axes, a few rows do not depend on each other.
+TEST_P(OnDevice, AFewRowsDoNotDependOnEachOther) {
+  for (const auto& [k, n] : {std::pair<int64_t, int64_t>{100, 64}, {1100, 130}, {37, 5}}) {
+    for (const DType dtype : {DType::F32, DType::F16, DType::BF16}) {
+      const Tensor x = moved(tensor_of(small_numbers(8 * k, 1, false), {8, k}, dtype));
+      const Tensor w = tensor_of(small_numbers(k * n, 2, false), {k, n}, dtype);
+      for (int kind = 0; kind < 2; ++kind) {
+        const Tensor dense = laid(w, kind);
+        const Tensor all = x.matmul(dense);
+        for (int64_t rows = 1; rows < 8; ++rows)
+          EXPECT_EQ(x.narrow(0, 8 - rows, rows).matmul(dense).to_bytes(),
+                    all.narrow(0, 8 - rows, rows).to_bytes())
+              << rows << " of " << x.describe() << " by " << w.describe() << " in order " << kind;
+      }
+    }
+  }
+}
+
+// Nothing but the product itself asks the driver for anything.
+TEST_P(OnDevice, AThreadMayBeginWithAProduct) {
+  const Tensor a = moved(tensor_of(small_numbers(256 * 512, 1, false), {256, 512}, DType::F16));
+  const Tensor b = moved(tensor_of(small_numbers(512 * 256, 2, false), {512, 256}, DType::F16));
+  const std::vector<std::byte> expected = a.matmul(b).to_bytes();
+  Tensor y;
+  std::thread([&] { EXPECT_NO_THROW(y = a.matmul(b)); }).join();
+  EXPECT_EQ(y.to_bytes(), expected);
 }
 
 TEST_P(OnDevice, ProductsRepeatThemselves) {

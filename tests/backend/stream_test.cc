@@ -5,6 +5,7 @@
 
 #include <gtest/gtest.h>
 
+#include <atomic>
 #include <thread>
 
 #include "beeswax/graph.h"
@@ -69,6 +70,36 @@ TEST(StreamsOfTheCpu, AreOneAndIdle) {
   EXPECT_TRUE(a.idle());
   a.wait_for(Stream::current(Device::cpu()));
   a.synchronize();
+}
+
+// Kernels of one thread store an error while another thread waits: it comes whole, to one of them.
+TEST_F(Streams, ErrorsComeWholeToWhoeverWaits) {
+  if (device_.is_cpu()) GTEST_SKIP() << "the CPU's operations throw where they are called";
+  const Tensor x = numbers({4, 3}), ids = Tensor::of<uint32_t>({1, 9}, device_);
+  constexpr int kErrors = 100;
+  std::atomic<int> found{0};
+  std::atomic<bool> ended{false};
+  const auto counted = [&](const auto& work) {
+    try {
+      work();
+    } catch (const Error& error) {
+      EXPECT_EQ(error.kind(), ErrorKind::IndexOutOfRange);
+      EXPECT_NE(std::string(error.what()).find("[index_select] index 9 at element 1 of the ids"),
+                std::string::npos)
+          << error.what();
+      ++found;
+    }
+  };
+  std::thread waiting([&] {
+    const Tensor z = numbers({3});
+    while (!ended) counted([&] { z.to_vec<float>(); });
+  });
+  for (int i = 0; i < kErrors; ++i) counted([&] { x.index_select(ids, 0).to_bytes(); });
+  ended = true;
+  waiting.join();
+  EXPECT_GE(found, 1);
+  EXPECT_LE(found, kErrors);
+  EXPECT_NO_THROW(device_.synchronize());
 }
 
 TEST_F(Streams, WaitForTheirOwnDevicesOnly) {

@@ -58,6 +58,10 @@ KERNEL copy(const int* a, int* c, int n) {
   int i = global_x();
   if (i < n) c[i] = a[i];
 }
+KERNEL hole(int* c, int at) {
+  int i = thread_x();
+  c[i == at ? 0 : i] = 1;
+}
 KERNEL copy_uniform(const int* a, int* c) { c[thread_x()] = a[block_x()] + 1; }
 KERNEL lds_beyond(int* c, int at) {
   extern __shared__ int s[];
@@ -307,6 +311,18 @@ TEST_P(ExecChecks, MemoryThatWasNeverWritten) {
   EXPECT_EQ(f.address, reinterpret_cast<uint64_t>(a + 100));
   device->options.check = Check::None;
   EXPECT_NO_THROW(launch(128));
+}
+
+// Stores that cover a stretch by their number alone: two lanes store to one place, none to another.
+TEST_P(ExecChecks, HolesBetweenStores) {
+  for (const int at : {1, 5, 30}) {
+    int* a = device->allocate<int>(32);
+    int* c = device->allocate<int>(32);
+    device->run("hole", {.grid = 1, .block = 32}, a, at);
+    const Fault f =
+        fault([&] { device->run("copy", {.grid = 1, .block = 32}, static_cast<const int*>(a), c, 32); });
+    expect_at(f, Fault::Kind::Uninitialized, "copy", 0, static_cast<unsigned>(at), "global_load_");
+  }
 }
 
 // What all lanes need alike comes by a scalar load.

@@ -13,6 +13,7 @@
 #include <string>
 #include <thread>
 
+#include "backends/gpu/rtc/compile.h"
 #include "core/os/process.h"
 #include "core/sha256.h"
 
@@ -150,6 +151,55 @@ TEST_F(Cache, IsWrittenAtOnce) {
   for (const auto& file : fs::recursive_directory_iterator(folder_.path()))
     files += file.is_regular_file() ? 1u : 0u;
   EXPECT_EQ(files, 1u);  // no half-written file is left
+}
+
+// A compiler that counts; it makes the program's text.
+class Counting final : public Compiler {
+ public:
+  std::string title() const override { return "counting"; }
+  std::string identity() const override { return "counting 1"; }
+  std::string refusal(std::string_view) const override { return ""; }
+  std::vector<std::string> flags(std::string_view) const override { return {}; }
+  std::vector<std::byte> compile(const Program& program, std::string_view) const override {
+    ++count;
+    return bytes_of(program.text);
+  }
+  mutable int count = 0;
+};
+
+// Files of the disk may change, and no key knows of it.
+TEST_F(Cache, CodeThatMayReadFilesIsNotKept) {
+  const NamedText mine{"mine.h", "#include <cstdint>\n#define ONE 1\n"};
+  const std::vector<std::string> whole = {
+      "void f() {}",
+      "#include \"mine.h\"\n # \tinclude <kernels/gpu.h>\n",
+      "%:include <cstddef>\n",
+      "// include nothing\nint include = 1, import = 2;  /* embed */",
+  };
+  const std::vector<std::string> reads = {
+      "#include \"other.h\"",
+      "#include \"mine.h\"\n#include </tmp/other.h>",
+      "#include \"mine.h",
+      "#include HEADER",
+      "# include_next <cstdint>",
+      "%:include <other.h>",
+      "#import <other.h>",
+      "#embed \"data\"",
+      "/* */ #include <other.h>",
+      "#/* */include <other.h>",
+      "#if __has_include(\"other.h\")\n#endif",
+  };
+  for (const bool kept : {true, false}) {
+    for (const std::string& text : kept ? whole : reads) {
+      const Counting compiler;
+      const Program program{"p", text, {mine}, {}};
+      EXPECT_EQ(is_whole(program), kept) << text;
+      for (int i = 0; i < 3; ++i)
+        EXPECT_EQ(code_of(program, "gfx1100", compiler, cache_).kept, kept && i > 0) << text;
+      EXPECT_EQ(compiler.count, kept ? 1 : 3) << text;
+    }
+  }
+  EXPECT_FALSE(is_whole({"p", "#include \"mine.h\"", {{"mine.h", "#include \"other.h\""}}, {}}));
 }
 
 // A file where the folder should be: nobody, not even root, can write there.

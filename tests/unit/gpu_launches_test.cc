@@ -55,6 +55,12 @@ TEST_P(GpuLaunches, TallProducts) {
                [](const Tensor& x) { x.narrow(0, 0, 2).matmul(x.transpose(0, 1)); });
 }
 
+TEST_P(GpuLaunches, ReductionsOfManyColumns) {
+  constexpr int64_t kColumns = int64_t{1} << 29;
+  expect_taken({kColumns + 16}, DType::U8, [](const Tensor& x) { x.unfold(0, kColumns, 16).argmax(0); });
+  expect_taken({1, kColumns}, DType::F64, [](const Tensor& x) { x.broadcast_as({17, kColumns}).sum(0); });
+}
+
 // However long the other side is, a side of eight is worth tiles.
 TEST_P(GpuLaunches, TurnedCopiesStayTurned) {
   for (const int64_t rows : {int64_t{1} << 26, (int64_t{1} << 28) + 1})

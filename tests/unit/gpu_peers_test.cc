@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Copies between two devices of a fake driver: what is submitted to which stream, what happens where a driver
 // refuses or loses bytes, and every call failing in turn.
+#include <dlfcn.h>
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -53,6 +54,24 @@ void there_and_back(const Device& first, const Device& second) {
   const Tensor back = there.to_device(first);
   EXPECT_EQ(back.to_vec<float>(), kValues);
   EXPECT_EQ(there.to_vec<float>(), kValues);
+}
+
+// Another library of the process may have made another device the thread's.
+TEST_P(GpuPeers, TheThreadsDeviceMayBeAnothers) {
+  with_two([](fake::Control& control) {
+    const Tensor x = values();
+    void* library = ::dlopen(GetParam().library.c_str(), RTLD_NOW | RTLD_NOLOAD);
+    ASSERT_NE(library, nullptr);
+    if (cuda()) {
+      reinterpret_cast<int (*)(void*)>(::dlsym(library, "cuCtxSetCurrent"))(nullptr);
+    } else {
+      reinterpret_cast<int (*)(int)>(::dlsym(library, "hipSetDevice"))(1);
+    }
+    EXPECT_EQ(x.exp().device(), first());
+    EXPECT_EQ(x.to_vec<float>(), kValues);
+    EXPECT_EQ(control.misuses, 0) << control.misuse;
+    ::dlclose(library);
+  });
 }
 
 TEST_P(GpuPeers, CopiesGoFromDeviceToDeviceWithoutTheHost) {

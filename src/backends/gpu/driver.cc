@@ -111,20 +111,9 @@ void check(const Driver& driver, Result result, std::string_view what) {
   fail(kind, "gpu", what, ": ", driver.error_text(result.number), advice_for(result.code));
 }
 
-Result try_device(const Driver& driver, int ordinal) {
-  // Drivers keep a current device for each thread; so do we, to ask only when it changes.
-  static thread_local struct {
-    const Driver* driver = nullptr;
-    int ordinal = 0;
-  } current;
-  if (current.driver == &driver && current.ordinal == ordinal) return {};
-  const Result result = driver.use(ordinal);
-  if (result.ok()) current = {&driver, ordinal};
-  return result;
-}
-
 void use_device(const Driver& driver, int ordinal) {
-  check(driver, try_device(driver, ordinal), "using the device");
+  // Asked each time, for other libraries of the process change a thread's device too.
+  check(driver, driver.use(ordinal), "using the device");
 }
 
 }  // namespace beeswax::gpu

@@ -96,7 +96,5 @@ void check(const Driver& driver, Result result, std::string_view what);
 
 /// Makes a device of a driver the calling thread's, for the calls after it.
 void use_device(const Driver& driver, int ordinal);
-/// The same, and gives the driver's answer instead of throwing it.
-Result try_device(const Driver& driver, int ordinal);
 
 }  // namespace beeswax::gpu

@@ -15,10 +15,15 @@ static_assert(sizeof(ErrorSlot) <= kSlotBytes);
 }  // namespace
 
 bool SharedSlot::reported() const {
-  return std::atomic_ref(host->state).load(std::memory_order_acquire) != 0;
+  return std::atomic_ref(host->state).load(std::memory_order_acquire) == kSlotReported;
 }
 
-ErrorSlot SharedSlot::take() const { return std::exchange(*host, ErrorSlot{}); }
+ErrorSlot SharedSlot::take() const {
+  const ErrorSlot found = *host;
+  // A kernel may claim the slot from here on.
+  std::atomic_ref(host->state).store(kSlotEmpty, std::memory_order_release);
+  return found;
+}
 
 SlotRef ErrorSlots::take() {
   const std::scoped_lock lock(mutex_);

@@ -184,7 +184,7 @@ std::vector<void*> Gpu::blocks_of(const Reach& reach) const {
 
 template <class Submit>
 Result Gpu::ordered(const Reach& reach, const Submit& submit) {
-  use();
+  if (const Result used = driver_.use(ordinal_); !used.ok()) return used;
   if (Capture* capture = recording(); capture != nullptr) {
     ++capture->commands;
     pool_.hold(reach.arguments, capture->memory);
@@ -244,7 +244,8 @@ void Gpu::submit_call(const Kernel& kernel, std::span<const void* const> pointer
     refused = call(stream);
     return Result{refused.empty() ? Code::Ok : Code::Other, 0};
   });
-  if (!result.ok()) fail(ErrorKind::Device, kernel.operation, device_, ": ", refused);
+  if (!refused.empty()) fail(ErrorKind::Device, kernel.operation, device_, ": ", refused);
+  check(driver_, result, join_text("submitting ", kernel.operation, " on ", device_));
 }
 
 void Gpu::launch(const GraphInstance& graph, const GraphMemory& memory, const SlotRef& slot) {
@@ -279,6 +280,7 @@ int Gpu::clusters(const Kernel& kernel, const LaunchShape& shape) {
 }
 
 void Gpu::make_tensor_map(const TensorView& view, void* out) {
+  use();
   check(driver_, driver_.make_tensor_map(view, out), "describing a tensor to the copy engine");
 }
 
@@ -294,20 +296,22 @@ void Gpu::upload(void* to, const void* from, size_t bytes) {
       "a copy from the host; make the tensor before capturing, and write new values into it in place");
   if (bytes == 0) return;
   const void* const reached[] = {to};
-  ordered({{}, reached}, [&](StreamHandle stream) {
+  const auto submit = [&](StreamHandle stream) {
     current().staging().upload(to, from, bytes, stream);
     return Result{};
-  });
+  };
+  check(driver_, ordered({{}, reached}, submit), "copying to the device");
 }
 
 void Gpu::download(void* to, const void* from, size_t bytes) {
   refuse_recording(kNoWaiting);
   DeviceStream& stream = current();
   const void* const reached[] = {from};
-  ordered({{}, reached}, [&](StreamHandle handle) {
+  const auto submit = [&](StreamHandle handle) {
     stream.staging().download(to, from, bytes, handle);
     return Result{};
-  });
+  };
+  check(driver_, ordered({{}, reached}, submit), "copying from the device");
   wait(stream);
 }
 

@@ -70,10 +70,10 @@ class Gpu {
   /// The target whose code runs here, "gfx1100" or "ptx_80".
   std::string_view target() const;
 
-  /// Makes this the calling thread's device; every call of the driver comes after one.
+  /// Makes this the calling thread's device, as it must be for every call of the driver.
   void use() const { use_device(driver_, ordinal_); }
   /// The same for what must not throw; a lost device answers the calls after it with errors too.
-  void try_use() const { try_device(driver_, ordinal_); }
+  void try_use() const { static_cast<void>(driver_.use(ordinal_)); }
   /// Whether the device has a matrix unit and the library kernels for it.
   bool has(MatrixUnit unit) const { return (units_ & unit) != 0; }
   /// Finds and loads a kernel by name: the slow path of KernelTable. Throws Internal where the bundle lacks

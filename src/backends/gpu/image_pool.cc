@@ -27,8 +27,8 @@ void GpuBackend::pool(const PoolShape& s, const Operand& x, const Target& out) {
   arguments.average = s.kind == PoolKind::Average ? 1 : 0;
   arguments.rows = static_cast<uint32_t>(s.h_k);
   arguments.columns = static_cast<uint32_t>(s.w_k);
-  arguments.row_step = static_cast<uint32_t>(s.h_stride);
-  arguments.column_step = static_cast<uint32_t>(s.w_stride);
+  arguments.row_step = s.h_out > 1 ? s.h_stride * from.stride(2) : 0;
+  arguments.column_step = s.w_out > 1 ? s.w_stride * from.stride(3) : 0;
   arguments.window_columns = divisor_of(arguments.columns);
   arguments.from = planes_of(from);
   const Kernel& kernel = pool_kernels.get(gpu_, index_of(x.dtype));

@@ -50,26 +50,10 @@ constexpr int64_t kLeastPart = 256;
 
 // Calls launch(batch, offsets in elements of a, b, c) for pieces of a batch that one launch can take.
 template <class Launch>
-void for_batches(const Nest<3>& batch, int64_t blocks, Launch&& launch, std::array<int64_t, 3> at = {}) {
-  const int64_t most = std::max<int64_t>(most_blocks(kGemmThreads) / blocks, 1);
-  if (batch.count <= most) return launch(batch, at);
-  const int64_t inner = batch.count / batch.dims[0];
-  const int64_t rows = std::max<int64_t>(most / inner, 1);
-  for (int64_t row = 0; row < batch.dims[0]; row += rows) {
-    Nest<3> piece = batch;
-    piece.dims[0] = std::min(rows, batch.dims[0] - row);
-    piece.count = piece.dims[0] * inner;
-    std::array<int64_t, 3> offset = at;
-    for (size_t i = 0; i < 3; ++i) offset[i] += row * batch.strides[i][0];
-    if (piece.dims[0] == 1 && piece.rank > 1) {
-      --piece.rank;
-      for (size_t axis = 0; axis < static_cast<size_t>(piece.rank); ++axis) {
-        piece.dims[axis] = batch.dims[axis + 1];
-        for (size_t i = 0; i < 3; ++i) piece.strides[i][axis] = batch.strides[i][axis + 1];
-      }
-    }
-    for_batches(piece, blocks, launch, offset);
-  }
+void for_batches(const Nest<3>& batch, int64_t blocks, const Launch& launch) {
+  for_each_part(
+      batch, [&](const Nest<3>& part, const std::array<int64_t, 3>& at, int64_t) { launch(part, at); }, {}, 0,
+      most_blocks(kGemmThreads) / blocks);
 }
 
 // A product of more tiles, or of more blocks of columns, than a launch takes: calls make(part) for its two

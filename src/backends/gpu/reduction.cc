@@ -196,7 +196,10 @@ bool reduce_kept(Gpu& gpu, int row, const ReduceView& view, std::byte* y) {
 
 ReduceView::ReduceView(const Operand& x, uint32_t axes, int64_t least_columns)
     : ReduceNest(*x.layout, axes, least_columns), base(x.data()), dtype(x.dtype) {
-  if (columns > most_elements() || (columns > 1 && n() > most_elements()))
+  // AMD's cards launch 2^32 - 1 threads at a time, and a column may have so many of them.
+  constexpr int64_t kMostThreads = kReduceThreads / kColumnThreads;
+  if (columns > std::min(most_elements(), UINT32_MAX / kMostThreads) ||
+      (columns > 1 && n() > most_elements()))
     static_cast<ReduceNest&>(*this) = ReduceNest(*x.layout, axes, INT64_MAX);
 }
 

@@ -96,6 +96,9 @@ std::optional<ErrorSlot> DeviceStream::wait_for_errors() {
 void DeviceStream::clear_errors() {
   const std::scoped_lock lock(mutex_);
   slot_->take();
+  // What a graph found belongs to who replayed it here.
+  for (const SlotRef& slot : others_)
+    if (slot->reported()) slot->take();
   others_.clear();
 }
 

@@ -49,7 +49,7 @@ Walk<n> batch_of(Nest<n> nest, const Turn& turn) {
 }
 
 /// Calls launch(part, offsets) for parts of a turned nest that one launch can take: halves of the batch, then
-/// of the longer side at the border of a tile, so that short sides stay whole. Small matrices fill their
+/// of the side of more tiles at the border of one, so that short sides stay whole. Small matrices fill their
 /// tiles badly, with fewer elements than threads. A tile is not cut.
 template <int n, class Launch>
 void for_each_turned(const Nest<n>& nest, const Turn& turn, const TurnedTile& tile, const Launch& launch,
@@ -59,7 +59,8 @@ void for_each_turned(const Nest<n>& nest, const Turn& turn, const TurnedTile& ti
   if (tiles == 1 || (nest.count <= most_elements() && tiles * kTileThreads < 4 * most_elements()))
     return launch(nest, offset);
   const auto rows = static_cast<size_t>(turn.rows), columns = static_cast<size_t>(turn.columns);
-  size_t axis = nest.dims[rows] >= nest.dims[columns] ? rows : columns;
+  size_t axis =
+      ceil_div(nest.dims[rows], tile.rows) >= ceil_div(nest.dims[columns], tile.columns) ? rows : columns;
   int64_t multiple = axis == rows ? tile.rows : tile.columns;
   for (size_t i = 0; i < static_cast<size_t>(nest.rank); ++i) {
     if (i == rows || i == columns || nest.dims[i] == 1) continue;

@@ -57,7 +57,8 @@ class Clang final : public Compiler {
         refusal_ = join_text(name, " is version ", version, "; ", kOldest, " or newer is needed");
         continue;
       }
-      program_ = name;
+      program_ =
+          name.find('/') == std::string::npos ? name : fs::absolute(name).string();  // it runs elsewhere
       const size_t from = answer->output.find(kVersion) + kVersion.size();
       title_ = "clang++ " + answer->output.substr(from, answer->output.find_first_of(" \n", from) - from);
       identity_ = answer->output;

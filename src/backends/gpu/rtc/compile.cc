@@ -2,6 +2,7 @@
 #include "backends/gpu/rtc/compile.h"
 
 #include <algorithm>
+#include <set>
 
 #include "backends/gpu/bundle.h"
 #include "core/fail.h"
@@ -26,6 +27,39 @@ std::vector<const Compiler*> compilers_for(std::string_view target, KernelCompil
          "; install ",
          is_amd(target) ? "clang-19 and lld-19, or AMD's hiprtc" : "NVIDIA's NVRTC (libnvrtc), or clang-19");
   return out;
+}
+
+namespace {
+
+// Whether every file that the text includes is one of `known`; no where that is hard to tell.
+bool includes_only(std::string_view text, const std::set<std::string_view>& known) {
+  constexpr std::string_view kSpaces = " \t";
+  for (const std::string_view word : {"include", "import", "embed"}) {
+    for (size_t at = text.find(word); at != std::string_view::npos; at = text.find(word, at + 1)) {
+      std::string_view before = text.substr(0, at);
+      if (before.ends_with("__has_")) return false;
+      before = before.substr(0, before.find_last_not_of(kSpaces) + 1);
+      // A comment may hide the sign.
+      if (!before.ends_with("#") && !before.ends_with("%:") && !before.ends_with("*/")) continue;
+      std::string_view rest = text.substr(at + word.size());
+      rest.remove_prefix(std::min(rest.find_first_not_of(kSpaces), rest.size()));
+      if (rest.empty() || (rest[0] != '<' && rest[0] != '"')) return false;
+      const size_t end = rest.find(rest[0] == '<' ? '>' : '"', 1);
+      if (end == std::string_view::npos || !known.contains(rest.substr(1, end - 1))) return false;
+    }
+  }
+  return true;
+}
+
+}  // namespace
+
+bool is_whole(const Program& program) {
+  std::set<std::string_view> known;
+  for (const NamedText& header : Sources::embedded().headers) known.insert(header.name);
+  for (const NamedText& header : program.headers) known.insert(header.name);
+  return includes_only(program.text, known) &&
+         std::ranges::all_of(program.headers,
+                             [&](const NamedText& header) { return includes_only(header.text, known); });
 }
 
 Sha256Digest key_of(const Program& program, std::string_view target, const Compiler& compiler) {
@@ -68,6 +102,7 @@ CompiledCode code_of_module(std::string_view module, std::string_view target) {
 
 CompiledCode code_of(const Program& program, std::string_view target, const Compiler& compiler,
                      const DiskCache& cache) {
+  if (!is_whole(program)) return {compiler.compile(program, target), false};
   const Sha256Digest key = key_of(program, target, compiler);
   if (auto found = cache.find(key); found.has_value()) return {*std::move(found), true};
   const os::FileLock lock = cache.lock(key);

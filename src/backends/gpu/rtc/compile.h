@@ -22,7 +22,11 @@ struct CompiledCode {
 /// install, where there is none.
 std::vector<const Compiler*> compilers_for(std::string_view target, KernelCompiler which);
 
-/// The code of a program, from the disk where it was made before. Throws what the compiler throws.
+/// Whether all that the program includes is known by its text: our headers, and those that came with it.
+/// Where it is not, files may change that no key knows.
+bool is_whole(const Program& program);
+/// The code of a program, from the disk where it was made before; one that is not whole is compiled each
+/// time. Throws what the compiler throws.
 CompiledCode code_of(const Program& program, std::string_view target, const Compiler& compiler,
                      const DiskCache& cache);
 
