@@ -19,10 +19,12 @@
 #include "bench/ceilings.h"
 #include "bench/median.h"
 #include "cli/commands.h"
+#include "cli/json_text.h"
 #include "cli/progress.h"
 #include "core/fail.h"
 #include "core/os/cpu.h"
 #include "core/os/memory.h"
+#include "core/shown.h"
 #include "generate/throughput.h"
 #include "models/box.h"
 #include "models/hf_folder.h"
@@ -274,7 +276,7 @@ void print_row(const Subject& subject, const Result& result, bool heading) {
   std::snprintf(rate, sizeof(rate), "%.2f \xC2\xB1 %.2f", result.mean, result.deviation);
   // The sign takes two bytes and one column.
   std::printf("| %-28s | %10s | %10s | %-11s | %7s | %8s | %20s | %10.2f | %7.1f%% |\n",
-              join_text(subject.name, " ", subject.type).c_str(), size_text(subject.bytes).c_str(),
+              shown(join_text(subject.name, " ", subject.type)).c_str(), size_text(subject.bytes).c_str(),
               count_text(subject.parameters).c_str(), backend_of(subject).c_str(),
               subject.model->device().is_cpu() ? std::to_string(num_threads()).c_str() : "-",
               result.test.name.c_str(), rate, result.floor, 100 * result.share);
@@ -332,7 +334,7 @@ void bench_model(const BenchOptions& options) {
     const Result result = measure(subject, tests[i], options.repeat, *floor);
     options.json ? all.push_back(json_of(subject, result, info)) : print_row(subject, result, i == 0);
   }
-  if (options.json) std::printf("%s\n", all.dump(2).c_str());
+  if (options.json) std::printf("%s\n", json_text(all).c_str());
 }
 
 std::string footer() {
@@ -364,10 +366,15 @@ void add_bench(CLI::App& app) {
   add_bench_ops(*command);
   CLI::App* model = command->add_subcommand("model", "Measure the prefill and decode speed of a model");
   const auto o = std::make_shared<BenchOptions>();
-  model->add_option("model", o->model,
-                    "A GGUF file or a Hugging Face folder (default: the small model in the box)");
-  model->add_option("--arch", o->arch, "Random weights in the shape of this model instead of a file");
+  model
+      ->add_option("model", o->model,
+                   "A GGUF file or a Hugging Face folder (default: the small model in the box)")
+      ->check(not_empty());
+  CLI::Option* arch =
+      model->add_option("--arch", o->arch, "Random weights in the shape of this model instead of a file")
+          ->check(not_empty());
   model->add_option("--type", o->type, "Type of the random weights: q4_0, q4_k_m, q8_0, f16, ...")
+      ->needs(arch)
       ->capture_default_str();
   model->add_option("-p,--prompt", o->prompts, "Prompt lengths, separated by commas; 0: none")
       ->delimiter(',')

@@ -14,6 +14,7 @@
 #include "bench/gpu/cases.h"
 #include "bench/median.h"
 #include "cli/commands.h"
+#include "cli/json_text.h"
 #include "core/fail.h"
 #include "core/os/library.h"
 
@@ -142,7 +143,7 @@ void count_ops(const OpsOptions& options, const Device& device, const std::vecto
       std::fflush(stdout);
     }
   }
-  if (options.json) std::printf("%s\n", all.dump(1).c_str());
+  if (options.json) std::printf("%s\n", json_text(all, 1).c_str());
 }
 
 void time_ops(const OpsOptions& options, const Device& device, const std::vector<bench::GpuCase>& cases) {
@@ -160,7 +161,7 @@ void time_ops(const OpsOptions& options, const Device& device, const std::vector
     std::printf("\n");
     std::fflush(stdout);
   }
-  if (options.json) std::printf("%s\n", all.dump(1).c_str());
+  if (options.json) std::printf("%s\n", json_text(all, 1).c_str());
 }
 
 void bench_ops(const OpsOptions& options) {

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <CLI/CLI.hpp>
+#include <string>
 
 namespace beeswax::cli {
 
@@ -12,6 +13,12 @@ void add_inspect(CLI::App& app);
 void add_quantize(CLI::App& app);
 void add_run(CLI::App& app);
 void add_demo(CLI::App& app);
+
+/// A check of options that take a name: "" is what a shell variable that is not set leaves.
+inline CLI::Validator not_empty() {
+  return CLI::Validator(
+      [](const std::string& text) { return text.empty() ? "the name is empty" : std::string(); }, "");
+}
 
 /// Part of `bench`.
 void add_bench_ops(CLI::App& bench);

@@ -6,6 +6,7 @@
 
 #include "beeswax/system.h"
 #include "cli/commands.h"
+#include "cli/json_text.h"
 
 namespace beeswax::cli {
 namespace {
@@ -24,7 +25,7 @@ void print_json() {
                    {"memory_bytes", info.memory_bytes},
                    {"usable", info.usable},
                    {"reason", info.reason}});
-  std::printf("%s\n", out.dump(2).c_str());
+  std::printf("%s\n", json_text(out).c_str());
 }
 
 void print_table() {

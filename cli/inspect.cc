@@ -10,8 +10,9 @@
 
 #include "beeswax/error.h"
 #include "cli/commands.h"
+#include "cli/json_text.h"
 #include "cli/progress.h"
-#include "cli/shown.h"
+#include "core/shown.h"
 #include "io/gguf.h"
 #include "models/hf_folder.h"
 #include "models/model.h"
@@ -46,9 +47,7 @@ std::map<std::string, TypeSum> sums_by_type(const io::GgufFile& file) {
   return sums;
 }
 
-void put(const nlohmann::json& json) {
-  std::fputs(json.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace).c_str(), stdout);
-}
+void put(const nlohmann::json& json) { std::fputs(json_text(json, -1).c_str(), stdout); }
 
 // The whole value, element by element: a vocabulary has hundreds of thousands, an array as many as the file
 // has bytes.

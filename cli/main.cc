@@ -9,7 +9,7 @@
 #include "beeswax/error.h"
 #include "beeswax/version.h"
 #include "cli/commands.h"
-#include "cli/shown.h"
+#include "core/shown.h"
 
 namespace {
 
@@ -52,13 +52,13 @@ int main(int argc, char** argv) {
     if (argc > 1 && *argv[1] != '-' && app.get_subcommands().empty() && error.get_exit_code() != 0) {
       std::string known;
       for (const CLI::App* command : app.get_subcommands(nullptr)) known += " " + command->get_name();
-      std::fprintf(stderr, "beeswax: no command '%s'; the commands are:%s\n",
-                   beeswax::cli::shown(argv[1]).c_str(), known.c_str());
+      std::fprintf(stderr, "beeswax: no command '%s'; the commands are:%s\n", beeswax::shown(argv[1]).c_str(),
+                   known.c_str());
       return 2;
     }
     return app.exit(error) == 0 ? 0 : 2;
   } catch (const beeswax::Error& error) {
-    std::fprintf(stderr, "beeswax: %s\n  (%.*s: %.*s)\n", beeswax::cli::shown(error.what(), true).c_str(),
+    std::fprintf(stderr, "beeswax: %s\n  (%.*s: %.*s)\n", beeswax::shown(error.what(), true).c_str(),
                  static_cast<int>(beeswax::error_kind_name(error.kind()).size()),
                  beeswax::error_kind_name(error.kind()).data(),
                  static_cast<int>(beeswax::error_kind_advice(error.kind()).size()),

@@ -12,9 +12,10 @@
 
 #include "beeswax/system.h"
 #include "cli/commands.h"
+#include "cli/json_text.h"
 #include "cli/progress.h"
-#include "cli/shown.h"
 #include "core/fail.h"
+#include "core/shown.h"
 #include "models/requantize.h"
 
 namespace beeswax::cli {
@@ -77,7 +78,7 @@ void print_json(const QuantizeOptions& options, const std::vector<models::Requan
                               {"seconds", seconds},
                               {"threads", num_threads()},
                               {"tensors", tensors}};
-  std::printf("%s\n", out.dump(2, ' ', false, nlohmann::json::error_handler_t::replace).c_str());
+  std::printf("%s\n", json_text(out).c_str());
 }
 
 void print_step(size_t index, size_t count, const models::RequantizedTensor& step) {
@@ -171,11 +172,15 @@ void add_quantize(CLI::App& app) {
   command->add_option("in", o->in, "A GGUF file or a Hugging Face folder in f32, f16 or bf16")->required();
   command->add_option("out", o->out, "The file to write")->required();
   command->add_option("--type", o->type, "One of: " + known_types())->required();
-  command->add_option(
-      "--imatrix", o->imatrix,
-      "Importance matrix of llama.cpp's imatrix (.dat or .gguf), for every type with blocks but q8_0");
-  command->add_option("--embedding", o->embedding,
-                      "Type of the token embedding and the output matrix (default: the mixture's choice)");
+  command
+      ->add_option(
+          "--imatrix", o->imatrix,
+          "Importance matrix of llama.cpp's imatrix (.dat or .gguf), for every type with blocks but q8_0")
+      ->check(not_empty());
+  command
+      ->add_option("--embedding", o->embedding,
+                   "Type of the token embedding and the output matrix (default: the mixture's choice)")
+      ->check(not_empty());
   command->add_flag("--pure", o->pure, "One type for all matrices, none of the mixture's better ones");
   command->add_flag("--allow-requantize", o->allow_requantize, "Take an input that is quantized already");
   command->add_option("--threads", o->threads, "CPU threads (default: physical cores)")

@@ -13,6 +13,7 @@
 
 #include "beeswax/error.h"
 #include "cli/commands.h"
+#include "cli/json_text.h"
 #include "core/os/terminal.h"
 #include "core/thread_pool.h"
 #include "generate/generator.h"
@@ -85,7 +86,7 @@ void print_json(const generate::Generated& out, uint64_t seed, double load_secon
       {"decode_tokens_per_second", rate(out.decoded, out.decode_seconds)},
       {"context_shifts", out.shifts},
   };
-  std::printf("%s\n", json.dump(2, ' ', false, nlohmann::json::error_handler_t::replace).c_str());
+  std::printf("%s\n", json_text(json).c_str());
 }
 
 void print_timings(const generate::Generated& out, const generate::SamplingOptions& sampling,
@@ -157,11 +158,15 @@ void add_run(CLI::App& app) {
   CLI::App* command = app.add_subcommand("run", "Run a language model on a prompt");
   const auto o = std::make_shared<RunOptions>();
   generate::SamplingOptions& sampling = o->generate.sampling;
-  command->add_option("model", o->model,
-                      "A GGUF file or a Hugging Face folder (default: the small model in the box)");
+  command
+      ->add_option("model", o->model,
+                   "A GGUF file or a Hugging Face folder (default: the small model in the box)")
+      ->check(not_empty());
   const CLI::Option* prompt = command->add_option(
       "-p,--prompt", o->prompt, "The prompt, \"\" for none (default: standard input, if it is piped)");
-  command->add_option("-f,--file", o->prompt_file, "Read the prompt from a file")->excludes("--prompt");
+  command->add_option("-f,--file", o->prompt_file, "Read the prompt from a file")
+      ->excludes("--prompt")
+      ->check(not_empty());
   command->add_option(
       "-n,--tokens", o->generate.max_tokens,
       "Generate at most this many tokens (default: until the text ends or the context is full)");

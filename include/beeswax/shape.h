@@ -27,7 +27,7 @@ class BW_API Shape {
   const int64_t* begin() const { return dims_.data(); }
   const int64_t* end() const { return dims_.data() + rank_; }
 
-  /// Product of the dimensions (1 for rank 0). Throws TooLarge where it does not fit 63 bits.
+  /// Product of the dimensions (1 for rank 0). Throws TooLarge where that, 0 aside, does not fit 63 bits.
   int64_t elem_count() const;
 
   /// `axis` in [-rank, rank) as a number in [0, rank); `operation` names the caller in the error.

@@ -40,13 +40,15 @@ void Shape::erase(int axis) {
 
 int64_t Shape::elem_count() const {
   int64_t count = 1;
-  bool overflow = false;
+  bool overflow = false, empty = false;
   for (int64_t size : dims()) {
-    if (size == 0) return 0;
-    overflow |= __builtin_mul_overflow(count, size, &count);
+    empty |= size == 0;
+    overflow |= __builtin_mul_overflow(count, std::max<int64_t>(size, 1), &count);
   }
-  if (overflow) fail(ErrorKind::TooLarge, "shape", to_string(), " has more than 2^63 elements");
-  return count;
+  if (overflow)
+    fail(ErrorKind::TooLarge, "shape", to_string(),
+         empty ? ": its other sizes have a product above 2^63" : " has more than 2^63 elements");
+  return empty ? 0 : count;
 }
 
 int Shape::axis(int axis, std::string_view operation) const {

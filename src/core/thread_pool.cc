@@ -136,10 +136,15 @@ struct ThreadPool::Impl {
   void start(int threads) {
     const uint64_t seen = generation.load(std::memory_order_relaxed);
     processors = os::ProcessorSet::of_this_thread();
-    shares = std::vector<Share>(static_cast<size_t>(threads));
-    workers = std::vector<Worker>(shares.size() - 1);
-    for (size_t i = 1; i < shares.size(); ++i)
-      workers[i - 1].thread = std::thread([this, seen, i] { work(seen, i); });
+    workers = std::vector<Worker>(static_cast<size_t>(threads) - 1);
+    size_t started = 0;
+    try {
+      for (; started < workers.size(); ++started)
+        workers[started].thread = std::thread([this, seen, self = started + 1] { work(seen, self); });
+    } catch (const std::exception&) {  // a limit of the system's: the threads that there are do the work
+      workers.resize(started);
+    }
+    shares = std::vector<Share>(workers.size() + 1);  // nobody looks at them before a job
   }
 
   void join() {

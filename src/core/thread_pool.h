@@ -37,6 +37,7 @@ class TaskFn {
 
 class BW_API ThreadPool {
  public:
+  /// As many threads, the caller's included, or as many of them as the system lets start.
   explicit ThreadPool(int threads);
   ~ThreadPool();
   ThreadPool(const ThreadPool&) = delete;
@@ -46,7 +47,7 @@ class BW_API ThreadPool {
   static ThreadPool& global();
 
   int threads() const;
-  /// For tests and the command line: the number of threads, the caller's included.
+  /// For tests and the command line: another number of threads, with the constructor's meaning.
   void set_threads(int threads);
 
   void parallel_for(int64_t tasks, TaskFn fn);

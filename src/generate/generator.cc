@@ -88,7 +88,7 @@ void check_shift(const GenerateOptions& options, const models::Cache& past) {
   if (past.length() > 0)
     fail(ErrorKind::InvalidArgument, "generate", "a context shift must know the ids of the ", past.length(),
          " positions before the prompt; begin with an empty context");
-  if (options.keep < 0 || options.keep + 2 > past.capacity())
+  if (options.keep < 0 || options.keep > past.capacity() - 2)
     fail(ErrorKind::InvalidArgument, "generate", "cannot keep ", options.keep, " tokens in a context of ",
          past.capacity(), " positions that shifts; accepted: 0 to ", past.capacity() - 2);
 }
@@ -129,12 +129,16 @@ Generated generate(const models::Model& model, const text::Tokenizer& tokenizer,
   bool wanted = true;
   const auto emit = [&](const std::string& text) {
     out.text += text;
-    if (!text.empty() && on_text) wanted = on_text(text) && wanted;
+    if (!text.empty() && on_text && wanted) wanted = on_text(text);
   };
 
   const std::function<bool()> go_on = [&] {
     wanted = wanted && (!on_text || on_text({}));
     return wanted;
+  };
+
+  const auto enough = [&] {
+    return options.max_tokens >= 0 && static_cast<int64_t>(out.ids.size()) >= options.max_tokens;
   };
 
   auto start = Clock::now();
@@ -155,7 +159,7 @@ Generated generate(const models::Model& model, const text::Tokenizer& tokenizer,
       out.reason = StopReason::Cancelled;
       break;
     }
-    if (options.max_tokens >= 0 && static_cast<int64_t>(out.ids.size()) >= options.max_tokens) break;
+    if (enough()) break;
     const int32_t id = sampler.next(values, all);
     if (tokenizer.vocabulary().is_stop(id)) {
       out.reason = StopReason::EndToken;
@@ -172,12 +176,12 @@ Generated generate(const models::Model& model, const text::Tokenizer& tokenizer,
       out.reason = StopReason::Cancelled;
       break;
     }
+    if (enough()) break;
     const bool full = past.length() == past.capacity();
     if (full && !options.context_shift) {
       out.reason = StopReason::ContextFull;
       break;
     }
-    if (options.max_tokens >= 0 && static_cast<int64_t>(out.ids.size()) >= options.max_tokens) break;
     in_context.push_back(id);
     logits = full ? shift_context(model, options, in_context, past, go_on)
                   : model.forward(std::span(&id, 1), past);

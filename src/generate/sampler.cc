@@ -48,7 +48,9 @@ int32_t Sampler::next(std::span<const float> logits, std::span<const int32_t> re
   keep_typical();
   keep_top_p();
   keep_min_p();
-  for (Candidate& c : candidates_) c.logit /= options_.temperature;
+  const double top = candidates_.front().logit;
+  // An infinite logit, or a difference that is none, must not become NaN.
+  for (Candidate& c : candidates_) c.logit = c.logit == top ? 0 : (c.logit - top) / options_.temperature;
   normalize();
   // A number in [0, 1) with 53 bits from the seed's stream.
   const PhiloxBlock block = random_block(random_keys(options_.seed), drawn_++);

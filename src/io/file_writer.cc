@@ -2,14 +2,25 @@
 #include "io/file_writer.h"
 
 #include <cerrno>
+#include <filesystem>
 #include <system_error>
 
 #include "core/fail.h"
+#include "core/os/folders.h"
 
 namespace beeswax::io {
 
-FileWriter::FileWriter(const std::string& path)
-    : path_(path), partial_(path + ".partial"), file_(std::fopen(partial_.c_str(), "wb")) {
+FileWriter::FileWriter(const std::string& path) : path_(path), partial_(os::name_beside(path) + ".partial") {
+  std::error_code unknown;
+  const auto there = std::filesystem::status(path, unknown);
+  if (std::filesystem::is_directory(there)) {
+    errno = EISDIR;
+    fail_io("cannot be created");
+  }
+  // A device would give way to a file.
+  if (std::filesystem::exists(there) && !std::filesystem::is_regular_file(there))
+    fail(ErrorKind::Io, "write", path_, " is no regular file; write to another one");
+  file_.reset(std::fopen(partial_.c_str(), "wbx"));  // never over a file that is there
   if (file_ == nullptr) fail_io("cannot be created");
 }
 

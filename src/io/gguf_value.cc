@@ -6,6 +6,7 @@
 #include <cstring>
 #include <type_traits>
 
+#include "core/shown.h"
 #include "io/byte_reader.h"
 
 namespace beeswax::io {
@@ -61,15 +62,8 @@ std::string number_text(double value) {
 std::string quoted(std::string_view text) {
   const bool cut = text.size() > kShownText;
   std::string out = "\"";
-  for (const char c : text.substr(0, kShownText)) {
-    if (c == '\n') {
-      out += "\\n";
-    } else if (static_cast<unsigned char>(c) < 0x20 || c == 0x7f) {
-      out += '?';  // never send control characters of a file to a terminal
-    } else {
-      out += c;
-    }
-  }
+  for (const char c : shown(text.substr(0, kShownText), true))
+    out += c == '\n' ? std::string("\\n") : std::string(1, c);
   return out + (cut ? "...\" (" + std::to_string(text.size()) + " bytes)" : "\"");
 }
 

@@ -6,6 +6,8 @@
 #include <set>
 #include <vector>
 
+#include "core/shown.h"
+
 namespace beeswax::io {
 namespace {
 
@@ -103,9 +105,7 @@ std::string json_text(std::string_view text) {
 }
 
 std::string shown_name(std::string_view name) {
-  std::string out;
-  for (const char c : name.substr(0, kShownName))
-    out += static_cast<unsigned char>(c) < 0x20 || c == 0x7f ? '?' : c;  // nothing that a terminal would obey
+  const std::string out = shown(name.substr(0, kShownName));
   return name.size() > kShownName ? out + "..." : out;
 }
 

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cmath>
 
 #include "core/fail.h"
 #include "models/stop_tokens.h"
@@ -40,7 +41,7 @@ std::vector<text::Piece> read_pieces(const io::GgufFile& file) {
     pieces[i].text = (*texts)[i];
     if (!scores.empty()) pieces[i].score = static_cast<float>(scores[i]);
     if (kinds.empty()) continue;
-    if (kinds[i] < 1 || kinds[i] > 6)
+    if (!(kinds[i] >= 1 && kinds[i] <= 6 && kinds[i] == std::floor(kinds[i])))
       fail(ErrorKind::Format, "load", file.name(), ": token ", i, " is of the unknown type ", kinds[i]);
     pieces[i].kind = static_cast<text::PieceKind>(static_cast<int>(kinds[i]));
   }

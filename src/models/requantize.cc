@@ -26,7 +26,7 @@ uint64_t bytes_of(const io::GgmlType& type, int64_t elements) {
   return static_cast<uint64_t>(elements) / type.block_elements * type.block_bytes;
 }
 
-int64_t columns_of(const Shape& shape) { return shape[shape.rank() - 1]; }
+int64_t columns_of(const Shape& shape) { return shape.rank() == 0 ? 1 : shape[shape.rank() - 1]; }
 
 bool is_outer(std::string_view name) { return name == "token_embd.weight" || name == "output.weight"; }
 

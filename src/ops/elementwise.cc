@@ -144,16 +144,21 @@ namespace {
 
 // Integers to multiples of 10^-decimals, halves away from zero, saturating.
 Tensor round_digits(const Tensor& x, int decimals) {
-  int64_t power = 1;
-  for (int i = 0; i > decimals; --i)
-    if (__builtin_mul_overflow(power, 10, &power)) return x.zeros_like();
+  constexpr int kMost = 19;  // 10^19 is beyond i64, and half of it is not
+  if (decimals < -kMost) return x.zeros_like();
+  int64_t half = 5;
+  for (int i = -1; i > decimals; --i) half *= 10;
   const Tensor wide = x.to_dtype(DType::I64);  // the power need not be a value of x's dtype
-  const Tensor rest = wide - wide / power * power;
-  const Tensor away = rest.ge(power / 2).to_dtype(DType::I64) - rest.le(-(power / 2)).to_dtype(DType::I64);
-  const Tensor count = wide / power + away;
-  const Tensor rounded = count * power;
   const Tensor limit = x.ge(0).where_cond(Tensor::scalar(INT64_MAX, DType::I64, x.device()),
                                           Tensor::scalar(INT64_MIN, DType::I64, x.device()));
+  const auto away_from_zero = [&](const Tensor& rest) {
+    return rest.ge(half).to_dtype(DType::I64) - rest.le(-half).to_dtype(DType::I64);
+  };
+  if (decimals == -kMost)
+    return away_from_zero(wide).ne(0).where_cond(limit, wide.zeros_like()).to_dtype(x.dtype());
+  const int64_t power = 2 * half;
+  const Tensor count = wide / power + away_from_zero(wide - wide / power * power);
+  const Tensor rounded = count * power;
   return (rounded / power).eq(count).where_cond(rounded, limit).to_dtype(x.dtype());
 }
 

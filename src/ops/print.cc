@@ -160,7 +160,7 @@ class Printer {
  public:
   explicit Printer(const Tensor& tensor)
       : shape_(tensor.shape()), summarize_(tensor.elem_count() > kThreshold) {
-    Tensor corners = tensor;
+    Tensor corners = dtype_is_storage(tensor.dtype()) ? tensor.to_dtype(DType::F32) : tensor;
     if (summarize_)
       for (int axis = 0; axis < shape_.rank(); ++axis)
         if (shape_[axis] > 2 * kEdge)

@@ -199,6 +199,21 @@ TEST(RoundTo, NothingOverflowsOnTheWay) {
   }
 }
 
+TEST(RoundTo, IntegersSaturate) {
+  constexpr int64_t kLow = INT64_MIN, kHigh = INT64_MAX, kHalf = 5'000'000'000'000'000'000;
+  const Tensor x =
+      Tensor::from_vec(std::vector<int64_t>{kHigh, kHalf, kHalf - 1, 0, -kHalf + 1, -kHalf, kLow}, {7});
+  EXPECT_EQ(x.round_to(-19).to_vec<int64_t>(), (std::vector<int64_t>{kHigh, kHigh, 0, 0, 0, kLow, kLow}));
+  EXPECT_EQ(x.round_to(-18).to_vec<int64_t>(),
+            (std::vector<int64_t>{9 * (kHalf / 5), kHalf, kHalf, 0, -kHalf, -kHalf, -9 * (kHalf / 5)}));
+  EXPECT_EQ(x.round_to(-20).to_vec<int64_t>(), std::vector<int64_t>(7, 0));
+  EXPECT_EQ(x.round_to(INT32_MIN).to_vec<int64_t>(), std::vector<int64_t>(7, 0));
+  const Tensor small = Tensor::from_vec(std::vector<int16_t>{32767, -32768, 4999}, {3});
+  EXPECT_EQ(small.round_to(-4).to_vec<int16_t>(), (std::vector<int16_t>{30000, -30000, 0}));
+  EXPECT_EQ(small.round_to(-5).to_vec<int16_t>(), (std::vector<int16_t>{0, 0, 0}));
+  EXPECT_EQ(Tensor::full({1}, 255, DType::U8).round_to(-1).to_vec<uint8_t>(), std::vector<uint8_t>{255});
+}
+
 TEST(RoundTo, BeyondTheRangeIsInfinite) {
   EXPECT_EQ(Tensor::full({1}, DBL_MAX, DType::F64).round_to(-308).to_doubles()[0], HUGE_VAL);
   EXPECT_EQ(Tensor::full({1}, -FLT_MAX, DType::F32).round_to(-38).to_doubles()[0], -(3.0f * 1e38f));

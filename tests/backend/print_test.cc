@@ -84,6 +84,14 @@ TEST(Print, AtTheEdgesOfTheRules) {
   for (const Case& c : cases) EXPECT_EQ(c.tensor.to_string(), c.text);
 }
 
+// Neighbours that share a byte can be shown, and cut, too.
+TEST(Print, PackedBelowAByte) {
+  for (const DType dtype : {DType::F4, DType::F6E2M3, DType::F6E3M2}) {
+    EXPECT_EQ(Tensor::ones({2}, DType::F32).to_dtype(dtype).to_string(), "[1. 1.]");
+    EXPECT_EQ(Tensor::ones({1200}, DType::F32).to_dtype(dtype).to_string(), "[1. 1. 1. ... 1. 1. 1.]");
+  }
+}
+
 TEST(Print, Scalars) {
   const Case cases[] = {
       {of({0.0001f}, {}), "1e-04"},

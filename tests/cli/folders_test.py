@@ -15,6 +15,8 @@ CONFIG = {"model_type": "llama", "hidden_size": 8, "intermediate_size": 12, "num
 LAYER = {"input_layernorm": [8], "post_attention_layernorm": [8], "self_attn.q_proj": [8, 8], "self_attn.k_proj": [4, 8],
          "self_attn.v_proj": [4, 8], "self_attn.o_proj": [8, 8], "mlp.gate_proj": [12, 8], "mlp.up_proj": [12, 8],
          "mlp.down_proj": [8, 12]}
+TENSORS = {"model.embed_tokens.weight": [16, 8], "model.norm.weight": [8],
+           **{f"model.layers.0.{name}.weight": shape for name, shape in LAYER.items()}}
 
 
 def run(*arguments):
@@ -41,12 +43,13 @@ class Folders(unittest.TestCase):
         self.folder = os.path.join(self.temporary.name, "tiny")
         os.mkdir(self.folder)
         self.write_config()
-        shapes = {f"model.layers.0.{name}.weight": shape for name, shape in LAYER.items()}
-        write_safetensors(os.path.join(self.folder, "model.safetensors"),
-                          {"model.embed_tokens.weight": [16, 8], "model.norm.weight": [8], **shapes})
+        self.write_tensors(TENSORS)
 
     def tearDown(self):
         self.temporary.cleanup()
+
+    def write_tensors(self, shapes):
+        write_safetensors(os.path.join(self.folder, "model.safetensors"), shapes)
 
     def write_config(self, **changes):
         with open(os.path.join(self.folder, "config.json"), "w", encoding="utf-8") as file:
@@ -122,6 +125,11 @@ class Folders(unittest.TestCase):
         self.assertEqual(done.returncode, 6)
         self.assertIn("tokenizer.json", done.stderr)
         self.write_tokenizer("abcdefghijklmnop")
+        self.write_tensors({**TENSORS, "model.norm.weight": []})
+        self.assertEqual(run("quantize", self.folder, out, "--type", "q8_0").returncode, 0)
+        seen = json.loads(run("inspect", out, "--json").stdout)
+        self.assertEqual({t["name"]: (t["shape"], t["bytes"]) for t in seen["tensors"]}["output_norm.weight"], ([], 4))
+        self.write_tensors(TENSORS)
         self.write_config(eos_token_id=[2, 3, 1])
         for source in ("model.safetensors", "config.json"):
             done = run("quantize", self.folder, os.path.join(self.folder, source), "--type", "q8_0")
@@ -147,6 +155,15 @@ class Folders(unittest.TestCase):
         self.assertEqual(done.returncode, 0, done.stderr)
         seen = json.loads(done.stdout)
         self.assertEqual([(t["model"], t["type"], t["test"]) for t in seen], [("tiny", "bf16", "pp8")])
+        # The folder's name is the model's: it need not be UTF-8, and a terminal might obey it.
+        for name, shown in ((b"t\xff", "t\ufffd"), (b"t\x1b[1m\xc2\x9b", "t\x1b[1m\u009b")):
+            folder = os.path.join(os.path.dirname(os.fsencode(self.folder)), name)
+            os.symlink(self.folder, folder)
+            done = run("bench", "model", folder, "-p", "8", "-n", "0", "--repeat", "1", "--json")
+            self.assertEqual(done.returncode, 0, done.stderr)
+            self.assertEqual(json.loads(done.stdout)[0]["model"], shown)
+        done = run("bench", "model", folder, "-p", "8", "-n", "0", "--repeat", "1")
+        self.assertIn("| t?[1m? bf16 ", done.stdout)
 
     def test_tokens_that_do_not_fit(self):
         self.write_tokenizer("abcdefghijklmnopq")

@@ -15,6 +15,7 @@ VALUES = {
     "some.u32": ("u32", 4294967295), "some.i32": ("i32", -5), "some.f32": ("f32", 0.5), "some.bool": ("bool", True),
     "some.u64": ("u64", 18446744073709551615), "some.i64": ("i64", -9223372036854775808), "some.f64": ("f64", 0.1),
     "some.text": ("string", "a \"quoted\"\n\x1b text of more than sixty characters, which people see the beginning of"),
+    "some.controls": ("string", "\u009b31m\x7f"),
     "some.words": ("[string]", [f"word {i}" for i in range(100)]),
     "some.numbers": ("[u64]", [0, 1, 18446744073709551615]),
     "some.bools": ("[bool]", [True, False]),
@@ -40,6 +41,8 @@ class Inspect(unittest.TestCase):
         seen = json.loads(run("inspect", self.path, "--json").stdout)
         people = run("inspect", self.path)
         self.assertEqual(people.returncode, 0, people.stderr)
+        for sign in ("\x1b", "\x7f", "\u009b"):
+            self.assertNotIn(sign, people.stdout)
         self.assertIn("runs here: beeswax run" if seen["runs"] else "does not run here: ", people.stdout)
         self.assertIn(seen["reason"].split("\n")[0], people.stdout)
         return seen

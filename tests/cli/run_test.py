@@ -82,6 +82,13 @@ class Run(unittest.TestCase):
         self.assertNotIn(hint, run(*story, "5").stderr)
         self.assertNotIn(hint, run(*story, "60", "--context-shift").stderr)
 
+    def test_a_text_that_is_as_long_as_asked_ends_by_its_length(self):
+        length = self.ids_of("-p", PERU)[1]
+        for context, reason in ((length, "length"), (length + 1, "length")):
+            done = run("run", "-p", PERU, "--temp", "0", "--json", "-n", "1", "--ctx", str(context))
+            self.assertEqual(json.loads(done.stdout)["stop_reason"], reason)
+            self.assertEqual(done.stderr, "")
+
     def test_penalties_look_at_the_last_tokens(self):
         def ids(window, penalty="8"):
             return json.loads(run("run", "-p", "Tell me a story", "--temp", "0", "--json", "-n", "60",
@@ -147,6 +154,8 @@ class Run(unittest.TestCase):
 
     def test_mistakes(self):
         self.refused(2, "excludes", "-p", "x", "-f", "y")
+        self.refused(2, "the name is empty", "")
+        self.refused(2, "the name is empty", "-f", "")
         self.refused(2, "temperature is -1", "-p", "x", "--temp", "-1")
         self.refused(2, "top-p is 2", "-p", "x", "--top-p", "2")
         self.refused(2, "--keep requires --context-shift", "-p", "x", "--keep", "3")

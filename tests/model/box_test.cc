@@ -83,6 +83,23 @@ TEST_F(Box, ShiftsItsContext) {
   }
 }
 
+// Also where text is held back because a stop string might begin in it.
+TEST_F(Box, NobodyIsCalledAfterSayingNo) {
+  generate::GenerateOptions options{.sampling = {.temperature = 0}};
+  for (char c = ' '; c <= '~'; ++c) options.stop.push_back(std::string(1, c) + "\x01");
+  models::Cache past = model_->make_cache(512);
+  int after = 0, texts = 0;
+  const generate::Generated out = generate::generate(
+      *model_, *tokenizer_, tokenizer_->encode("Tell me a story"), past, options, [&](std::string_view text) {
+        after += texts == 3 ? 1 : 0;
+        texts += text.empty() ? 0 : 1;
+        return texts < 3;
+      });
+  EXPECT_EQ(out.reason, generate::StopReason::Cancelled);
+  EXPECT_EQ(texts, 3);
+  EXPECT_EQ(after, 0);
+}
+
 TEST_F(Box, RefusesShiftsThatCannotBe) {
   generate::GenerateOptions options{.max_tokens = 3, .context_shift = true, .keep = 15};
   models::Cache past = model_->make_cache(16);
@@ -90,6 +107,8 @@ TEST_F(Box, RefusesShiftsThatCannotBe) {
   const auto go = [&] { return generate::generate(*model_, *tokenizer_, prompt, past, options); };
   EXPECT_ERROR(go(), InvalidArgument,
                "cannot keep 15 tokens in a context of 16 positions that shifts; accepted: 0 to 14");
+  options.keep = INT64_MAX;
+  EXPECT_ERROR(go(), InvalidArgument, "cannot keep 9223372036854775807 tokens");
   options.keep = -1;
   EXPECT_ERROR(go(), InvalidArgument, "cannot keep -1 tokens");
   options.keep = 2;

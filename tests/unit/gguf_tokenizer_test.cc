@@ -77,6 +77,16 @@ TEST(GgufWordPiece, NeedsAnUnknownToken) {
   EXPECT_ERROR(load(writer), InvalidArgument, "needs an unknown token");
 }
 
+TEST(GgufWordPiece, KindsAreWholeNumbersFromOneToSix) {
+  for (const float kind : {0.0f, 1.5f, 6.5f, 7.0f, -1e30f, NAN, INFINITY}) {
+    io::GgufWriter writer;
+    writer.set_string("tokenizer.ggml.model", "bert");
+    writer.set_strings("tokenizer.ggml.tokens", std::vector<std::string>{"[UNK]", "\u2581a"});
+    writer.set_f32s("tokenizer.ggml.token_type", std::vector<float>{1, kind});
+    EXPECT_ERROR(load(writer), Format, "token 1 is of the unknown type");
+  }
+}
+
 /// A small SentencePiece vocabulary: 256 bytes from id 3 on, then what `kWords` lists.
 struct Word {
   const char* text;

@@ -8,12 +8,15 @@
 #include <cstdlib>
 #include <cstring>
 #include <filesystem>
+#include <fstream>
 #include <string>
 #include <vector>
 
 #include "beeswax/tensor.h"
+#include "io/file_writer.h"
 #include "io/safetensors.h"
 #include "support/expect_error.h"
+#include "support/files.h"
 #include "support/raw.h"
 
 namespace beeswax::io {
@@ -69,7 +72,7 @@ TEST(SafetensorsWriter, ReaderAgreesOnEveryDtypeAndLayout) {
     writer.set_metadata("format", "np");
     const std::string path = (folder() / "safetensors_writer_test.safetensors").string();
     writer.write(path);
-    EXPECT_FALSE(std::filesystem::exists(path + ".partial"));
+    EXPECT_EQ(test::files_beginning_with(path), 1);
     const auto file = SafetensorsFile::open(path);
     ASSERT_EQ(file->tensors().size(), made.size());
     EXPECT_EQ(file->metadata().at("format"), "np");
@@ -101,13 +104,32 @@ TEST(SafetensorsWriter, Refusals) {
   EXPECT_ERROR(writer.write("/no/such/folder/x.safetensors"), Io, "cannot be created: No such file");
   writer.add("\xff", x);
   EXPECT_ERROR(writer.to_bytes(), InvalidArgument, "is not UTF-8");
-  // A file that cannot be finished leaves what was there.
-  const std::filesystem::path path = std::filesystem::path(BW_BINARY_DIR) / "safetensors_kept_test";
-  std::filesystem::create_directory(path);
-  SafetensorsWriter sound;
-  EXPECT_ERROR(sound.write(path.string()), Io, "cannot be put in place");
-  EXPECT_FALSE(std::filesystem::exists(path.string() + ".partial"));
+}
+
+TEST(FileWriter, LeavesWhatIsThere) {
+  const std::string path = (std::filesystem::path(BW_BINARY_DIR) / "file_writer_test").string();
+  std::filesystem::remove_all(path);
+  {
+    FileWriter file(path);
+    std::filesystem::create_directory(path);
+    EXPECT_ERROR(file.finish(), Io, "cannot be put in place");
+  }
+  EXPECT_ERROR(FileWriter(path), Io, "cannot be created: Is a directory");
   std::filesystem::remove(path);
+  // Neither a device nor another program's file under a name that ours might have.
+  EXPECT_ERROR(FileWriter("/dev/null"), Io, "/dev/null is no regular file");
+  std::ofstream(path + ".partial") << "theirs";
+  {
+    FileWriter first(path), second(path);
+    first.put(std::as_bytes(std::span("1")));
+    second.finish();
+    first.finish();
+  }
+  EXPECT_EQ(std::filesystem::file_size(path), 2u);
+  EXPECT_EQ(std::filesystem::file_size(path + ".partial"), 6u);
+  EXPECT_EQ(test::files_beginning_with(path), 2);
+  std::filesystem::remove(path);
+  std::filesystem::remove(path + ".partial");
 }
 
 }  // namespace

@@ -51,6 +51,17 @@ TEST(Sampler, TemperatureZeroTakesTheLargestAndLowest) {
                "all logits are NaN");
 }
 
+// The limit of small temperatures is the largest logit, also where a difference by the temperature is
+// infinite.
+TEST(Sampler, TinyTemperaturesTakeTheLargest) {
+  for (const double temperature : {1e-5, 1e-300, 1e-320}) {
+    SamplingOptions options = plain();
+    options.temperature = temperature;
+    EXPECT_EQ(drawn(options, {1, 3, 2, -3}), std::set<int32_t>{1}) << temperature;
+    EXPECT_EQ(drawn(options, {-HUGE_VALF, -1, -HUGE_VALF, -1}), (std::set<int32_t>{1, 3})) << temperature;
+  }
+}
+
 // 40,000 draws: a count is binomial, so five standard deviations bound it.
 TEST(Sampler, DrawsFollowTheProbabilities) {
   const std::vector<double> p = {0.1, 0.5, 0.05, 0.35};

@@ -1,9 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "core/thread_pool.h"
 
+#include <dlfcn.h>
 #include <gtest/gtest.h>
+#include <pthread.h>
 
 #include <atomic>
+#include <cerrno>
 #include <chrono>
 #include <stdexcept>
 #include <thread>
@@ -11,8 +14,45 @@
 
 #include "core/os/cpu.h"
 
+namespace {
+// How many threads the system lets start from now on.
+std::atomic<int> startable{INT32_MAX};
+}  // namespace
+
+// The system's own, but for that limit.
+extern "C" __attribute__((visibility("default"))) int pthread_create(pthread_t* thread,
+                                                                     const pthread_attr_t* attributes,
+                                                                     void* (*start)(void*),
+                                                                     void* argument) noexcept {
+  if (startable.fetch_sub(1) <= 0) return EAGAIN;
+  static const auto create =
+      reinterpret_cast<decltype(&pthread_create)>(::dlsym(RTLD_NEXT, "pthread_create"));
+  return create(thread, attributes, start, argument);
+}
+
 namespace beeswax {
 namespace {
+
+// As a container's limit of processes has it.
+TEST(ThreadPool, WorksWithTheThreadsThatStart) {
+  for (const int limit : {0, 1, 5}) {
+    startable = limit;
+    ThreadPool pool(20);
+    startable = INT32_MAX;
+    EXPECT_EQ(pool.threads(), limit + 1);
+    std::atomic<int> count{0};
+    pool.parallel_for(100, [&](int64_t) { count.fetch_add(1); });
+    EXPECT_EQ(count.load(), 100);
+    startable = 2;
+    pool.set_threads(9);
+    startable = INT32_MAX;
+    EXPECT_EQ(pool.threads(), 3);
+    pool.set_threads(4);
+    EXPECT_EQ(pool.threads(), 4);
+    pool.parallel_for(100, [&](int64_t) { count.fetch_add(1); });
+    EXPECT_EQ(count.load(), 200);
+  }
+}
 
 TEST(ThreadPool, RunsEveryTaskOnce) {
   for (int threads : {1, 2, 3, 8}) {

@@ -8,6 +8,7 @@
 #include "backends/cpu/kernels/pool.h"
 #include "backends/cpu/kernels/pool_rows.h"
 #include "backends/cpu/streaming.h"
+#include "core/divide.h"
 #include "core/thread_pool.h"
 
 namespace beeswax::cpu {
@@ -17,9 +18,6 @@ constexpr int64_t kOutputs = 1 << 12;   // of a block, at most
 constexpr int64_t kTaskWork = 1 << 16;  // elements read by one task of the pool
 constexpr int64_t kWritten = 1 << 10;   // bytes of short rows that are written together
 constexpr int64_t kSlack = 256;         // bytes that loops may read behind a tile
-
-int64_t ceil_div(int64_t a, int64_t b) { return (a + b - 1) / b; }
-int64_t round_up(int64_t a, int64_t b) { return ceil_div(a, b) * b; }
 
 // The loop for rows of outputs, or null.
 void (*row_loop(const PoolShape& s, DType dtype))(const PoolRow&) {

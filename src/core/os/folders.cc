@@ -100,9 +100,13 @@ std::optional<std::vector<std::byte>> read_file(const std::filesystem::path& pat
   return out;
 }
 
-bool replace_file(const std::filesystem::path& path, std::span<const std::byte> bytes) {
+std::string name_beside(const std::filesystem::path& path) {
   static std::atomic<uint64_t> counter{0};
-  const std::string mine = join_text(path.string(), ".", ::getpid(), ".", counter.fetch_add(1));
+  return join_text(path.string(), ".", ::getpid(), ".", counter.fetch_add(1));
+}
+
+bool replace_file(const std::filesystem::path& path, std::span<const std::byte> bytes) {
+  const std::string mine = name_beside(path);
   if (write_new(mine, bytes) && ::rename(mine.c_str(), path.c_str()) == 0) return true;
   ::unlink(mine.c_str());
   return false;

@@ -49,6 +49,8 @@ class FileLock {
   int file_;
 };
 
+/// "PATH.<process>.<number>": a name that no other call returns, for what is to become the file `path`.
+std::string name_beside(const std::filesystem::path& path);
 /// All bytes of a file, or nothing where it cannot be read.
 std::optional<std::vector<std::byte>> read_file(const std::filesystem::path& path);
 /// Replaces a file so that readers see the old one whole or the new one whole. Tells whether it could.

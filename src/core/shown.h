@@ -5,7 +5,7 @@
 #include <string>
 #include <string_view>
 
-namespace beeswax::cli {
+namespace beeswax {
 
 /// Control characters become '?', line ends too unless `lines`.
 inline std::string shown(std::string_view text, bool lines = false) {
@@ -21,4 +21,4 @@ inline std::string shown(std::string_view text, bool lines = false) {
   return out;
 }
 
-}  // namespace beeswax::cli
+}  // namespace beeswax
