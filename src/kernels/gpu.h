@@ -179,7 +179,7 @@ BW_DEVICE void report(const Reporter& to, uint32_t code, int64_t value, int64_t 
   __hip_atomic_store(&to.slot->state, kSlotReported, __ATOMIC_RELEASE, __HIP_MEMORY_SCOPE_SYSTEM);
 #else
   __nvvm_membar_sys();
-  __atomic_store_n(&to.slot->state, kSlotReported, __ATOMIC_RELAXED);
+  *static_cast<volatile uint32_t*>(&to.slot->state) = kSlotReported;
 #endif
 }
 
