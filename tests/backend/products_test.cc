@@ -106,8 +106,6 @@ TEST_P(OnDevice, IntegerProductsWrap) {
   for (const DType dtype : test::arithmetic_dtypes()) {
     if (!dtype_is_int(dtype)) continue;
     for (const auto& [batch, m, k, n] : kProducts) {
-      // Few integers have a matrix unit, and without one the largest take the software GPU most of its time.
-      if (GetParam().kind() == DeviceKind::Emu && batch * m * k * n > 1'000'000) continue;
       const auto ints = [&](const Shape& shape, uint32_t seed) {
         return tensor_of(
             test::int_inputs(dtype, static_cast<size_t>(shape.elem_count()), INT64_MIN, INT64_MAX, seed),

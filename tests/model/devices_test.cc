@@ -32,7 +32,7 @@ struct Case {
 
 std::vector<Case> cases() {
   std::vector<Case> out;
-  const std::string stories = std::string(BW_SOURCE_DIR) + "/../shared/models/stories260K-f32.gguf";
+  const std::string stories = BW_SOURCE_DIR "/../shared/models/stories260K-f32.gguf";
   if (std::filesystem::exists(stories))
     out.push_back({"stories260K-f32", io::GgufFile::open(stories), kDenseBound});
   out.push_back({"the model in the box", models::open_box(), kQuantizedBound});

@@ -35,7 +35,7 @@ struct Loaded {
 };
 
 std::string path_of(const std::string& type) {
-  return std::string(BW_SOURCE_DIR) + "/../shared/models/stories260K-" + type + ".gguf";
+  return BW_SOURCE_DIR "/../shared/models/stories260K-" + type + ".gguf";
 }
 
 Loaded load(const std::string& type) {

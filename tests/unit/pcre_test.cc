@@ -46,7 +46,7 @@ TEST(Pcre, BadExpressionsAndBounds) {
   EXPECT_ERROR(Pcre("\\p{Elvish}"), InvalidArgument, "unknown property");
   EXPECT_ERROR(Pcre("(?:(?:a{900}){900}){900}"), InvalidArgument, "too large");
   EXPECT_ERROR(Pcre(std::string(100000, 'a')), TooLarge, "an expression of 100000 bytes");
-  EXPECT_ERROR(Pcre("(a+)+$").matches(std::string(40, 'a') + "b"), TooLarge,
+  EXPECT_ERROR(Pcre("(a+)+$").matches(std::string(40, 'a').append("b")), TooLarge,
                "cannot be matched to a text of 41 bytes");
 }
 
