@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // cumsum_<dtype> along dense rows, cumsum_<dtype>_columns down many columns and cumsum_<dtype>_strips down
-// fewer: sums in the compute type, each rounded where it is written.
+// fewer: sums in the compute type, each rounded where it is written. Rows that begin anywhere are read and
+// written in packs as memory has them, from the pack that a row begins in, `ahead` elements before the row:
+// zeros, to its sums.
 //   floors: bytes of x and y over the memory's bandwidth
 #include "kernels/elements.h"
 #include "kernels/reduce_args.h"
@@ -20,13 +22,17 @@ BW_DEVICE void scan_rows(const ScanRowsArgs& args, A* shared) {
   const uint32_t piece = split ? unit - row * args.pieces.divisor : 0;
   const int64_t begin = static_cast<int64_t>(piece) * kScanPiece;
   const int64_t left = unit < args.units ? args.n - begin : 0;
-  const int64_t longest = split ? int64_t{kScanPiece} : args.n;
-  const int64_t count = left < longest ? left : longest;
+  const int64_t most = split ? int64_t{kScanPiece} : args.n;
+  const int64_t longest = most + args.most_ahead;  // the same for all rows of a block
   const S* x = static_cast<const S*>(args.x) + (static_cast<int64_t>(row) * args.n + begin);
   S* y = static_cast<S*>(args.y) + (static_cast<int64_t>(row) * args.n + begin);
   using Own = Packed<S, static_cast<int>(kScanOwn)>;
+  const uint32_t ahead = args.most_ahead > 0 ? elements_past(x, scan_pack(sizeof(S))) : 0;
+  x -= ahead;
+  y -= ahead;
+  const int64_t count = (left < most ? left : most) + ahead;
   const auto is_whole = [&](int64_t at) __attribute__((always_inline)) {
-    return args.packs != 0 && at + kScanOwn <= count;
+    return args.packs != 0 && at >= ahead && at + kScanOwn <= count;
   };
   const auto load = [&](int64_t at)
                         __attribute__((always_inline)) { return *reinterpret_cast<const Own*>(x + at); };
@@ -55,7 +61,7 @@ BW_DEVICE void scan_rows(const ScanRowsArgs& args, A* shared) {
       S some[kScanOwn] = {};
 #pragma unroll
       for (uint32_t k = 0; k < kScanOwn; ++k)
-        if (at + k < count) some[k] = x[at + k];
+        if (at + k >= ahead && at + k < count) some[k] = x[at + k];
 #pragma unroll
       for (uint32_t k = 0; k < kScanOwn; ++k) sums[k] = widen(some[k]);
     }
@@ -95,7 +101,7 @@ BW_DEVICE void scan_rows(const ScanRowsArgs& args, A* shared) {
     } else {
 #pragma unroll
       for (uint32_t k = 0; k < kScanOwn; ++k)
-        if (at + k < count) y[at + k] = out.v[k];
+        if (at + k >= ahead && at + k < count) y[at + k] = out.v[k];
     }
   };
 #pragma unroll 1

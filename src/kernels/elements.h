@@ -296,6 +296,11 @@ BW_DEVICE T from_bytes(uint64_t bytes) {
   return value;
 }
 
+/// How many elements x is after the beginning of a pack of so many bytes.
+template <class S>
+BW_DEVICE uint32_t elements_past(const S* x, uint32_t pack_bytes) {
+  return static_cast<uint32_t>(reinterpret_cast<uintptr_t>(x) % pack_bytes / sizeof(S));
+}
 BW_DEVICE bool aligned16(const void* a) { return (reinterpret_cast<uintptr_t>(a) & 15u) == 0; }
 
 /// Offsets of a walk's operands at a linear index.

@@ -208,6 +208,10 @@ struct RowsApplyArgs {
 inline constexpr int kScanThreads = 256;
 inline constexpr uint32_t kScanOwn = 8;                              // neighbouring elements of a thread
 inline constexpr uint32_t kScanPiece = 2 * kScanThreads * kScanOwn;  // of a row that several blocks share
+/// Bytes of the packs that a thread's elements come in.
+constexpr uint32_t scan_pack(uint32_t element_bytes) {
+  return element_bytes * kScanOwn < 16 ? element_bytes * kScanOwn : 16;
+}
 /// Dense rows; where `carries` is given, a unit is a piece of kScanPiece elements, and carries[row * chunks +
 /// c] is the sum of the row up to and with its chunk c of kChunk elements.
 struct ScanRowsArgs {
@@ -218,7 +222,8 @@ struct ScanRowsArgs {
   Divisor pieces;
   uint32_t chunks;
   uint32_t width_log2;
-  uint32_t packs;
+  uint32_t packs;       // x and y are as many elements past the beginning of a pack
+  uint32_t most_ahead;  // elements of a row's first pack that may be before the row
   int64_t n;
 };
 /// Blocks of threads that share a strip of 2^width_log2 columns, each of them some rows of a column.

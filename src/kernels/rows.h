@@ -100,9 +100,7 @@ struct RegisterRow {
     return kOneChunk ? 0 : group - slot * chunks;
   }
   /// How many elements after the beginning of a pack x is.
-  BW_DEVICE_MEMBER static uint32_t past_pack(const S* x) {
-    return static_cast<uint32_t>(reinterpret_cast<uintptr_t>(x) % sizeof(Own) / sizeof(S));
-  }
+  BW_DEVICE_MEMBER static uint32_t past_pack(const S* x) { return elements_past(x, sizeof(Own)); }
   /// f(number of a pack) for each that rows may have. The same for all threads: no branch asks each of them.
   template <class F>
   BW_DEVICE_MEMBER void each(F f) const {

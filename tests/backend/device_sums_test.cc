@@ -370,6 +370,20 @@ TEST_P(DeviceSums, CumsumOfWholeNumbers) {
     }
 }
 
+// Rows that begin anywhere in memory's packs take nothing from the rows beside them, and leave them alone.
+TEST_P(DeviceSums, CumsumOfRowsBesideInfinities) {
+  for (const DType dtype : {DType::BF16, DType::F8E4M3, DType::F32, DType::F64})
+    for (const int64_t n : {1, 3, 9, 33, 1'021, 5'003}) {
+      const int64_t rows = 12;
+      std::vector<double> values(static_cast<size_t>(rows * n), 1.0);
+      for (int64_t row = 0; row < rows; row += 2) values[static_cast<size_t>((row + 1) * n - 1)] = HUGE_VAL;
+      const Tensor x = test::tensor_of(values, {rows, n}, dtype);
+      expect_same(x, [](const Tensor& t) { return t.cumsum(1); }, "cumsum");
+      expect_same(x, [](const Tensor& t) { return t.narrow(0, 1, 4).cumsum(1); }, "cumsum of a later row on");
+      expect_same(x, [](const Tensor& t) { return t.narrow(0, 5, 1).cumsum(1); }, "cumsum of one row");
+    }
+}
+
 TEST_P(DeviceSums, CumsumWithinItsBound) {
   for (const int64_t n : {5, 300, 5'000, 60'000}) {
     const Tensor x = numbers({2, n}, DType::F32, 6);

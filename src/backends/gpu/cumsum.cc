@@ -32,15 +32,17 @@ void scan_rows(Gpu& gpu, const std::byte* x, DType dtype, int64_t rows, int64_t 
   ScanRowsArgs args{};
   args.pieces = divisor_of(static_cast<uint32_t>(pieces));
   args.chunks = static_cast<uint32_t>(chunks);
+  const uint32_t bytes = static_cast<uint32_t>(bytes_of(dtype)), pack = scan_pack(bytes);
+  args.packs = (reinterpret_cast<uintptr_t>(x) ^ reinterpret_cast<uintptr_t>(y)) % pack == 0;
+  const bool in_packs = begins_at(x, pack) && (rows == 1 || n * bytes % pack == 0);
+  args.most_ahead = args.packs != 0 && !in_packs ? pack / bytes - 1 : 0;
   // Enough rows to fill the device have threads of one wave each, which wait for no others; where the last
   // rows would leave most of it idle, narrow elements are shared out over more.
   const int64_t most = rows < 8 * units                              ? kScanThreads
                        : size > bytes_of(dtype) && rows < 48 * units ? kScanThreads / 2
                                                                      : 32;
-  args.width_log2 = split ? log2_up(kScanThreads) : log2_up(std::min(most, ceil_div(n, int64_t{kScanOwn})));
-  const unsigned pack = std::min(16u, kScanOwn * static_cast<unsigned>(bytes_of(dtype)));
-  args.packs = (reinterpret_cast<uintptr_t>(x) | reinterpret_cast<uintptr_t>(y)) % pack == 0 &&
-               (rows == 1 || n * bytes_of(dtype) % pack == 0);
+  args.width_log2 = split ? log2_up(kScanThreads)
+                          : log2_up(std::min(most, ceil_div(n + args.most_ahead, int64_t{kScanOwn})));
   args.n = n;
   const int64_t per_launch =
       std::max<int64_t>(1, most_blocks(kScanThreads) * (int64_t{kScanThreads} >> args.width_log2) / pieces);

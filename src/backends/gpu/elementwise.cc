@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // Affine, unary, binary, compare, where and cast: each is one launch of a kernel. Unary, compare and cast
 // have dense kernels only, and copy other operands first.
-#include <optional>
 
 #include "backends/gpu/launch.h"
+#include "backends/gpu/operand_copy.h"
 #include "backends/gpu/turn.h"
 #include "tables/unary_packs.h"
 
@@ -83,25 +83,6 @@ void launch_part(Gpu& gpu, KernelTable& table, size_t entry, const Nest<n>& nest
   }
 }
 
-// An operand with its elements in order and without gaps: itself, or a copy for the length of a call.
-class DenseCopy {
- public:
-  DenseCopy(GpuBackend& backend, const Operand& x) : layout_(x.layout->shape()), operand_(x) {
-    const Nest<1> nest({x.layout});
-    if (nest.count == 0 || nest.dense(0)) return;
-    storage_ = backend.allocate(dtype_bytes(x.dtype, static_cast<size_t>(nest.count)));
-    backend.copy(x, {storage_.get(), &layout_, x.dtype});
-    operand_ = {storage_.get(), &layout_, x.dtype};
-  }
-  const std::byte* data() const { return operand_.data(); }
-  const Operand& operand() const { return operand_; }
-
- private:
-  Layout layout_;
-  Operand operand_;
-  detail::Ref<Storage> storage_;
-};
-
 // One dense input and one dense output; arguments.x, y and count are filled in.
 template <class Arguments>
 void map_dense_parts(Gpu& gpu, const Kernel& kernel, const std::byte* x, DType dtype, const Target& out,
@@ -131,7 +112,7 @@ DType dtype_of(const Argument& a, const Argument& b) {
 
 void GpuBackend::cast(const Operand& x, const Target& out) {
   if (dtype_is_storage(x.dtype) || dtype_is_storage(out.dtype)) return cast_storage(x, out);
-  const DenseCopy dense(*this, x);
+  const OperandCopy dense = dense_or_copy(*this, x);
   map_dense_parts(gpu_, cast_kernels.get(gpu_, index_of(x.dtype) * kDTypes + index_of(out.dtype)),
                   dense.data(), x.dtype, out, CastArgs{});
 }
@@ -154,7 +135,7 @@ void GpuBackend::affine(const Operand& x, const Scalar& mul, const Scalar& add, 
 void GpuBackend::unary(UnaryOp op, const Operand& x, double param, const Target& out) {
   UnaryArgs arguments{};
   arguments.param = param;
-  const DenseCopy dense(*this, x);
+  const OperandCopy dense = dense_or_copy(*this, x);
   map_dense_parts(gpu_, unary_kernels.get(gpu_, static_cast<size_t>(op) * kDTypes + index_of(x.dtype)),
                   dense.data(), x.dtype, out, arguments,
                   unary_packs(kUnaryCostly[static_cast<size_t>(op)], bytes_of(x.dtype)));
@@ -212,7 +193,7 @@ void GpuBackend::binary(BinaryOp op, const Argument& a, const Argument& b, const
     const Turn turn_a = a.is_scalar() ? Turn{} : turn_of(by_a, 2, 0);
     const Turn turn_b = b.is_scalar() ? Turn{} : turn_of(by_b, 2, 0);
     if (turn_a.rows >= 0 && turn_b.rows >= 0)  // one tile at a time is turned
-      return binary(op, {DenseCopy(*this, a.operand).operand(), 0}, b, out);
+      return binary(op, {dense_or_copy(*this, a.operand).operand(), 0}, b, out);
     if (turn_a.rows >= 0) return launch_turned(gpu_, entry, by_a, turn_a, a, b, false, out);
     if (turn_b.rows >= 0) return launch_turned(gpu_, entry, by_b, turn_b, a, b, true, out);
   }
@@ -242,16 +223,17 @@ void GpuBackend::binary(BinaryOp op, const Argument& a, const Argument& b, const
 
 void GpuBackend::compare(CompareOp op, const Argument& a, const Argument& b, const Target& out) {
   const DType dtype = dtype_of(a, b);
-  std::optional<DenseCopy> dense_a, dense_b;
-  if (!a.is_scalar()) dense_a.emplace(*this, a.operand);
-  if (!b.is_scalar()) dense_b.emplace(*this, b.operand);
+  const auto dense = [this](const Argument& x) {
+    return x.is_scalar() ? OperandCopy(x.operand) : dense_or_copy(*this, x.operand);
+  };
+  const OperandCopy dense_a = dense(a), dense_b = dense(b);
   const Kernel& kernel = compare_kernels.get(gpu_, static_cast<size_t>(op) * kDTypes + index_of(dtype));
   BinaryArgs arguments = numbers_of(a, b, dtype);
   const int64_t count = out.layout->shape().elem_count();
   for (int64_t first = 0; first < count; first += most_elements()) {
     const int64_t part = std::min(most_elements(), count - first);
-    arguments.a = dense_a ? at(dense_a->data(), first, dtype) : nullptr;
-    arguments.b = dense_b ? at(dense_b->data(), first, dtype) : nullptr;
+    arguments.a = a.is_scalar() ? nullptr : at(dense_a.data(), first, dtype);
+    arguments.b = b.is_scalar() ? nullptr : at(dense_b.data(), first, dtype);
     arguments.y = at(out.data(), first, out.dtype);
     arguments.count = static_cast<uint32_t>(part);
     gpu_.launch(kernel, dense_shape(part, {bytes_of(dtype)}, bytes_of(out.dtype)), arguments);

@@ -3,6 +3,7 @@
 #include "backends/gpu/gemm.h"
 
 #include "backends/gpu/blas/blas.h"
+#include "backends/gpu/operand_copy.h"
 #include "beeswax/system.h"
 
 namespace beeswax::gpu {
@@ -288,41 +289,28 @@ void gemm(Gpu& gpu, Backend& backend, const Product& p, const char* operation) {
 
 namespace {
 
-// An operand whose matrices the copy engine can see: itself, or a copy with aligned rows for the length of a
-// call.
-class AlignedRows {
- public:
-  AlignedRows(Backend& backend, const Operand& x) : operand_(x) {
-    const Layout& from = *x.layout;
-    const int rank = from.rank();
-    const int64_t line = 16 / bytes_of(x.dtype);
-    bool seen = reinterpret_cast<uintptr_t>(x.data()) % 16 == 0, repeats = false;
-    for (int axis = 0; axis < rank - 2; ++axis) {
-      if (from.dim(axis) == 1) continue;
-      seen = seen && from.stride(axis) % line == 0;
-      repeats = repeats || from.stride(axis) == 0;
-    }
-    const int64_t row = from.stride(rank - 2), column = from.stride(rank - 1);
-    seen = seen && ((column == 1 && row % line == 0) || (row == 1 && column % line == 0));
-    if (seen || repeats) return;
-    std::vector<int64_t> strides(static_cast<size_t>(rank), 1);
-    int64_t next = ceil_div(from.dim(rank - 1), line) * line;
-    for (int axis = rank - 2; axis >= 0; --axis) {
-      strides[static_cast<size_t>(axis)] = next;
-      next *= from.dim(axis);
-    }
-    layout_ = Layout(from.shape(), strides, 0);
-    storage_ = backend.allocate(static_cast<size_t>(next * bytes_of(x.dtype)));
-    backend.copy(x, {storage_.get(), &layout_, x.dtype});
-    operand_ = {storage_.get(), &layout_, x.dtype};
+// An operand whose matrices the copy engine can see: itself, or a copy with aligned rows.
+OperandCopy with_aligned_rows(Backend& backend, const Operand& x) {
+  const Layout& from = *x.layout;
+  const int rank = from.rank();
+  const int64_t line = 16 / bytes_of(x.dtype);
+  bool seen = begins_at(x.data(), 16), repeats = false;
+  for (int axis = 0; axis < rank - 2; ++axis) {
+    if (from.dim(axis) == 1) continue;
+    seen = seen && from.stride(axis) % line == 0;
+    repeats = repeats || from.stride(axis) == 0;
   }
-  const Operand& operand() const { return operand_; }
-
- private:
-  detail::Ref<Storage> storage_;
-  Layout layout_;
-  Operand operand_;
-};
+  const int64_t row = from.stride(rank - 2), column = from.stride(rank - 1);
+  seen = seen && ((column == 1 && row % line == 0) || (row == 1 && column % line == 0));
+  if (seen || repeats) return OperandCopy(x);
+  std::vector<int64_t> strides(static_cast<size_t>(rank), 1);
+  int64_t next = round_up(from.dim(rank - 1), line);
+  for (int axis = rank - 2; axis >= 0; --axis) {
+    strides[static_cast<size_t>(axis)] = next;
+    next *= from.dim(axis);
+  }
+  return OperandCopy(backend, x, Layout(from.shape(), strides, 0), next);
+}
 
 Product product_of(const Operand& a, const Operand& b, const Target& out) {
   const Layout &left = *a.layout, &right = *b.layout, &result = *out.layout;
@@ -362,7 +350,7 @@ void GpuBackend::matmul(const Operand& a, const Operand& b, const Target& out) {
   if (!(tf32 && choice.mode == VendorMode::Auto) && blas::multiply(choice, gpu_, *this, product)) return;
   if (tf32 || std::min(product.m, product.n) <= kThinRows || !hopper_takes(gpu_, product))
     return multiply(gpu_, *this, product, unit, "matmul");
-  const AlignedRows left(*this, a), right(*this, b);
+  const OperandCopy left = with_aligned_rows(*this, a), right = with_aligned_rows(*this, b);
   const Product aligned = product_of(left.operand(), right.operand(), out);
   multiply(gpu_, *this, aligned, unit_kernel(gpu_, aligned, reduced_precision), "matmul");
 }

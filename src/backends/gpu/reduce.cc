@@ -2,6 +2,7 @@
 // Reductions, argmax and argmin.
 #include <cmath>
 
+#include "backends/gpu/operand_copy.h"
 #include "backends/gpu/reduction.h"
 #include "core/divide.h"
 #include "tables/same_text.h"
@@ -25,22 +26,13 @@ Layout reduced_last(const Layout& layout, uint32_t& mask) {
   return layout.permute(std::span<const int>(order.data(), rank));
 }
 
-// A dense copy of an operand whose reduced axes lie too scattered for the kernels: they come last.
-struct Dense {
-  Layout layout;
-  detail::Ref<Storage> storage;
-  Operand operand;
-  uint32_t axes;
-  Dense(GpuBackend& backend, const Operand& x, uint32_t mask) : axes(mask) {
-    const Layout turned = reduced_last(*x.layout, axes);
-    layout = Layout(turned.shape());
-    storage = backend.allocate(dtype_bytes(x.dtype, static_cast<size_t>(turned.shape().elem_count())));
-    operand = {storage.get(), &layout, x.dtype};
-    backend.copy({x.storage, &turned, x.dtype}, {storage.get(), &layout, x.dtype});
-  }
-  Dense(const Dense&) = delete;
-  Dense& operator=(const Dense&) = delete;
-};
+// A dense copy, with the reduced axes `mask` last, of an operand where they lie too scattered for the
+// kernels.
+OperandCopy gathered(Backend& backend, const Operand& x, uint32_t& mask) {
+  const Layout turned = reduced_last(*x.layout, mask);
+  return OperandCopy(backend, {x.storage, &turned, x.dtype}, Layout(turned.shape()),
+                     turned.shape().elem_count());
+}
 
 constexpr bool kSearchesLargest[] = {
 #define BW_ARG_REDUCE(Name, method, better, ...) same_text(#better, "a > b"),
@@ -73,8 +65,8 @@ void set_keys(ArgReduceArgs& args, DType dtype, bool largest) {
 void GpuBackend::reduce(ReduceOp op, const Operand& x, uint32_t axes, const Target& out) {
   const ReduceView view(x, axes);
   if (!view.fits()) {
-    const Dense dense(*this, x, axes);
-    return reduce(op, dense.operand, dense.axes, out);
+    const OperandCopy dense = gathered(*this, x, axes);
+    return reduce(op, dense.operand(), axes, out);
   }
   reduce_view(gpu_, op, view, Finish::InDType, out.data());
 }
@@ -82,8 +74,8 @@ void GpuBackend::reduce(ReduceOp op, const Operand& x, uint32_t axes, const Targ
 void GpuBackend::arg_reduce(ArgReduceOp op, const Operand& x, uint32_t axes, const Target& out) {
   const ReduceView view(x, axes);
   if (!view.fits()) {
-    const Dense dense(*this, x, axes);
-    return arg_reduce(op, dense.operand, dense.axes, out);
+    const OperandCopy dense = gathered(*this, x, axes);
+    return arg_reduce(op, dense.operand(), axes, out);
   }
   const int64_t n = view.n();
   const bool columns = view.columns > 1;

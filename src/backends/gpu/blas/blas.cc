@@ -2,29 +2,28 @@
 // Which products a vendor's library makes, and its state on each device.
 #include "backends/gpu/blas/blas.h"
 
-#include <array>
-#include <atomic>
 #include <mutex>
 
 #include "backends/cuda/blas.h"
 #include "backends/gpu/blas/choice.h"
+#include "backends/gpu/per_gpu.h"
 #include "backends/hip/blas.h"
 #include "core/fail.h"
 
 namespace beeswax::gpu::blas {
 namespace {
 
-// A device's libraries, each started when it is first asked for a product. Like its Gpu it is never closed.
+// A device's libraries, each started when it is first asked for a product.
 class DeviceBlas {
  public:
-  static DeviceBlas& of(Gpu& gpu) {
-    static std::array<std::atomic<DeviceBlas*>, kMostGpus> opened{};
-    static std::mutex mutex;
-    std::atomic<DeviceBlas*>& slot = opened[static_cast<size_t>(gpu.number())];
-    if (DeviceBlas* blas = slot.load(std::memory_order_acquire); blas != nullptr) return *blas;
-    const std::scoped_lock lock(mutex);
-    if (slot.load() == nullptr) slot.store(new DeviceBlas(gpu), std::memory_order_release);
-    return *slot.load();
+  explicit DeviceBlas(Gpu& gpu) : gpu_(gpu) {
+    for (const Library* library : libraries_for(gpu.device().kind())) {
+      if (const std::string reason = library->reason(); reason.empty()) {
+        started_.push_back({library, {nullptr, library->function(), "matmul", 0}, nullptr});
+      } else {
+        reasons_ += (reasons_.empty() ? "" : "; ") + reason;
+      }
+    }
   }
 
   /// Throws where there is none.
@@ -65,16 +64,6 @@ class DeviceBlas {
     std::unique_ptr<Handle> handle;
   };
 
-  explicit DeviceBlas(Gpu& gpu) : gpu_(gpu) {
-    for (const Library* library : libraries_for(gpu.device().kind())) {
-      if (const std::string reason = library->reason(); reason.empty()) {
-        started_.push_back({library, {nullptr, library->function(), "matmul", 0}, nullptr});
-      } else {
-        reasons_ += (reasons_.empty() ? "" : "; ") + reason;
-      }
-    }
-  }
-
   Handle& start(Started& started) {
     const std::scoped_lock lock(starting_);
     if (started.handle == nullptr) {
@@ -98,6 +87,7 @@ class DeviceBlas {
   std::mutex starting_;
   std::vector<Started> started_;
 };
+constinit PerGpu<DeviceBlas> devices;
 
 }  // namespace
 
@@ -126,7 +116,7 @@ bool multiply(const Choice& choice, Gpu& gpu, Backend& backend, const Product& p
   // Libraries load kernels at the first use of a shape, which ends a recording.
   if (!forced && (gpu.recording() != nullptr || !wins(choice.table, gpu.properties().arch, product)))
     return false;
-  DeviceBlas& blas = DeviceBlas::of(gpu);
+  DeviceBlas& blas = devices.of(gpu, gpu);
   if (forced) blas.require_one();
   try {
     return blas.multiply(backend, product);

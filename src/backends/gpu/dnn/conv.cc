@@ -8,6 +8,9 @@
 #include <optional>
 
 #include "backends/gpu/dnn/choice.h"
+#include "backends/gpu/operand_copy.h"
+#include "backends/gpu/per_gpu.h"
+#include "backends/gpu/walk.h"
 #include "core/fail.h"
 
 namespace beeswax::gpu::dnn {
@@ -16,7 +19,7 @@ namespace {
 // Plans are dropped together beyond this many, so that a program of ever new shapes does not fill memory.
 constexpr size_t kMostPlans = 512;
 constexpr int64_t kMostSize = (int64_t{1} << 31) - 1;
-constexpr uintptr_t kAlignment = 16;  // that vector loads of any library are content with
+constexpr int64_t kAlignment = 16;  // that vector loads of any library are content with
 
 // The library's work on one stream: its handle, made at the first use, and its plans.
 struct PerStream {
@@ -29,16 +32,7 @@ struct Device {
   std::array<PerStream, kMostStreams> streams;
 };
 
-Device& device_of(const Gpu& gpu) {
-  // Kept as long as GPUs are, which is the process's length.
-  static std::array<std::atomic<Device*>, kMostGpus> devices{};
-  std::atomic<Device*>& slot = devices[static_cast<size_t>(gpu.number())];
-  if (Device* made = slot.load(std::memory_order_acquire); made != nullptr) return *made;
-  auto fresh = std::make_unique<Device>();
-  Device* expected = nullptr;
-  if (slot.compare_exchange_strong(expected, fresh.get(), std::memory_order_acq_rel)) return *fresh.release();
-  return *expected;
-}
+constinit PerGpu<Device> devices;
 
 // The gradient that a library computes knows no output padding: a plain convolution must lead back.
 bool leads_back(const ConvShape& s) {
@@ -86,25 +80,6 @@ std::optional<Conv> conv_of(const ConvShape& s, DType dtype, bool transposed) {
               narrow(s.w_dilation)};
 }
 
-bool is_aligned(const std::byte* data) { return reinterpret_cast<uintptr_t>(data) % kAlignment == 0; }
-
-// An operand as libraries take it: itself where it is dense and aligned, or a copy for the length of a call.
-class Dense {
- public:
-  Dense(Backend& backend, const Operand& x) : data_(x.data()) {
-    if (x.layout->is_contiguous() && is_aligned(data_)) return;
-    const Layout layout(x.layout->shape());
-    storage_ = backend.allocate(dtype_bytes(x.dtype, static_cast<size_t>(layout.shape().elem_count())));
-    backend.copy(x, {storage_.get(), &layout, x.dtype});
-    data_ = storage_->data();
-  }
-  const std::byte* data() const { return data_; }
-
- private:
-  detail::Ref<Storage> storage_;
-  const std::byte* data_;
-};
-
 // How the library does it, asked once; null where it does not.
 const Plan* plan_of(const Gpu& gpu, const ConvLibrary& library, PerStream& on, const Conv& conv) {
   if (on.handle == nullptr) on.handle = library.open(gpu.current().handle());
@@ -121,7 +96,8 @@ bool chosen(const Choice& choice, const Gpu& gpu, const Conv& conv) {
 
 void run(Gpu& gpu, Backend& backend, const Plan& plan, const Operand& x, const Operand& kernel,
          const Target& out) {
-  const Dense image(backend, x), weights(backend, kernel);
+  const OperandCopy image = dense_or_copy(backend, x, kAlignment);
+  const OperandCopy weights = dense_or_copy(backend, kernel, kAlignment);
   detail::Ref<Storage> workspace;
   if (plan.workspace_bytes() > 0) workspace = backend.allocate(plan.workspace_bytes());
   void* scratch = workspace ? workspace->data() : nullptr;
@@ -138,7 +114,7 @@ bool conv(const Choice& choice, Gpu& gpu, Backend& backend, const ConvShape& sha
   if (choice.mode == VendorMode::Own || (choice.mode == VendorMode::Auto && choice.table.empty()))
     return false;
   const std::optional<Conv> conv = conv_of(shape, x.dtype, transposed);
-  if (!conv.has_value() || !is_aligned(out.data()) || !chosen(choice, gpu, *conv)) return false;
+  if (!conv.has_value() || !begins_at(out.data(), kAlignment) || !chosen(choice, gpu, *conv)) return false;
   if (gpu.recording() != nullptr) return false;  // libraries do things that a graph may not record
   const LibraryState& state = library_for(gpu.device().kind());
   if (state.library == nullptr) {
@@ -146,7 +122,7 @@ bool conv(const Choice& choice, Gpu& gpu, Backend& backend, const ConvShape& sha
     fail(ErrorKind::Device, "conv", "BEESWAX_DNN=vendor on ", gpu.device(), ": ", state.reason);
   }
   gpu.use();
-  PerStream& on = device_of(gpu).streams[gpu.current().index()];
+  PerStream& on = devices.of(gpu).streams[gpu.current().index()];
   const std::scoped_lock lock(on.mutex);
   try {
     const Plan* plan = plan_of(gpu, *state.library, on, *conv);
@@ -163,7 +139,7 @@ bool conv(const Choice& choice, Gpu& gpu, Backend& backend, const ConvShape& sha
 
 Statistics statistics(const Gpu& gpu) {
   Statistics sum;
-  for (PerStream& on : device_of(gpu).streams) {
+  for (PerStream& on : devices.of(gpu).streams) {
     const std::scoped_lock lock(on.mutex);
     sum.plans += on.statistics.plans;
     sum.runs += on.statistics.runs;
