@@ -283,17 +283,27 @@ void columns(const ArgColumnsArgs& args) {
     __builtin_memcpy(best + c, &keys, static_cast<size_t>(left) * sizeof(Key));
   }
   for (int64_t c = 0; c < args.columns; ++c) at[c] = 0;
-  // Few streams, which many processors foresee by themselves, where what is found so far stays in the first
-  // cache beside them; elements of 16 bits take longer to compare than that saves.
-  constexpr int kMany = 8, kFew = 2;
-  const bool few = sizeof(Key) >= 4 && args.columns * static_cast<int64_t>(2 * sizeof(Key)) <= kResultsKept;
-  const int64_t done = args.rows / (few ? kFew : kMany) * (few ? kFew : kMany);
-  if (few && busy_ahead() == 0) {
-    take_rows<Kind, kFew, false>(args, 0, done / kFew, best, at);
+  // Few streams, which many processors foresee by themselves, where what is found so far stays near enough
+  // beside them: two, or four where it comes from the second cache for every step.
+  constexpr int64_t kNear = 16 << 10;
+  const int64_t found = args.columns * static_cast<int64_t>(2 * sizeof(Key));
+  const bool foreseen = busy_ahead() == 0;
+  const bool few = found <= (sizeof(Key) >= 4 ? kResultsKept : foreseen ? kShortPlacesKept : 0);
+  int64_t done = 0;
+  const auto take = [&](auto streams, auto requests) {
+    constexpr int kStreams = decltype(streams)::value;
+    done = args.rows / kStreams * kStreams;
+    take_rows<Kind, kStreams, decltype(requests)::value>(args, 0, done / kStreams, best, at);
+  };
+  using std::integral_constant;
+  if (few && foreseen && found <= kNear) {
+    take(integral_constant<int, 2>(), std::false_type());
+  } else if (few && foreseen) {
+    take(integral_constant<int, 4>(), std::false_type());
   } else if (few) {
-    take_rows<Kind, kFew>(args, 0, done / kFew, best, at);
+    take(integral_constant<int, 2>(), std::true_type());
   } else {
-    take_rows<Kind, kMany>(args, 0, done / kMany, best, at);
+    take(integral_constant<int, 8>(), std::true_type());
   }
   take_rows<Kind, 1>(args, done, args.rows - done, best, at);
   finish(args, at);

@@ -83,9 +83,6 @@ BW_FN R better_keys(R a, R b) {
   }
 }
 
-/// The most bytes of columns' results that stay in the first cache beside rows that stream past them.
-constexpr int64_t kResultsKept = 8192;
-
 /// The key that no other is worse than.
 template <bool kLargest, class Key>
 constexpr Key kWorstKey = kLargest ? std::numeric_limits<Key>::min() : std::numeric_limits<Key>::max();
