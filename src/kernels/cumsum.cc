@@ -32,7 +32,7 @@ BW_DEVICE void scan_rows(const ScanRowsArgs& args, A* shared) {
   y -= ahead;
   const int64_t count = (left < most ? left : most) + ahead;
   const auto is_whole = [&](int64_t at) __attribute__((always_inline)) {
-    return args.packs != 0 && at >= ahead && at + kScanOwn <= count;
+    return args.packs != 0 && at + kScanOwn <= count;
   };
   const auto load = [&](int64_t at)
                         __attribute__((always_inline)) { return *reinterpret_cast<const Own*>(x + at); };
@@ -44,14 +44,16 @@ BW_DEVICE void scan_rows(const ScanRowsArgs& args, A* shared) {
   constexpr uint32_t kAhead = sizeof(S) < 4 ? 2 : 1;
   const uint32_t step_of_tile = width * kScanOwn;
   Own next_of[kAhead] = {};
+  bool whole_of[kAhead];
 #pragma unroll
   for (uint32_t a = 0; a < kAhead; ++a) {
     const int64_t at = a * step_of_tile + t * kScanOwn;
-    if (is_whole(at)) next_of[a] = load(at);
+    whole_of[a] = at >= ahead && is_whole(at);
+    if (whole_of[a]) next_of[a] = load(at);
   }
-  const auto add_tile = [&](int64_t tile, Own& next) __attribute__((always_inline)) {
+  const auto add_tile = [&](int64_t tile, Own& next, bool& next_whole) __attribute__((always_inline)) {
     const int64_t at = tile + t * kScanOwn, after = at + kAhead * step_of_tile;
-    const bool whole = is_whole(at);
+    const bool whole = next_whole;
     A sums[kScanOwn] = {};
     if (whole) {
       const auto own = next.renewed();
@@ -65,7 +67,8 @@ BW_DEVICE void scan_rows(const ScanRowsArgs& args, A* shared) {
 #pragma unroll
       for (uint32_t k = 0; k < kScanOwn; ++k) sums[k] = widen(some[k]);
     }
-    if (is_whole(after)) next = load(after);
+    next_whole = is_whole(after);
+    if (next_whole) next = load(after);
 #pragma unroll
     for (uint32_t k = 1; k < kScanOwn; ++k) sums[k] = static_cast<A>(sums[k - 1] + sums[k]);
     // What threads before this one have, within the wave and then among waves.
@@ -108,7 +111,7 @@ BW_DEVICE void scan_rows(const ScanRowsArgs& args, A* shared) {
   for (int64_t tile = 0; tile < longest;
        tile += kAhead * step_of_tile) {  // all threads of a block go round as often
 #pragma unroll
-    for (uint32_t a = 0; a < kAhead; ++a) add_tile(tile + a * step_of_tile, next_of[a]);
+    for (uint32_t a = 0; a < kAhead; ++a) add_tile(tile + a * step_of_tile, next_of[a], whole_of[a]);
   }
 }
 
