@@ -321,7 +321,7 @@ TEST_P(ExecChecks, HolesBetweenStores) {
     device->run("hole", {.grid = 1, .block = 32}, a, at);
     const Fault f =
         fault([&] { device->run("copy", {.grid = 1, .block = 32}, static_cast<const int*>(a), c, 32); });
-    expect_at(f, Fault::Kind::Uninitialized, "copy", 0, static_cast<unsigned>(at), "global_load_");
+    expect_at(f, Fault::Kind::Uninitialized, "copy", 0, at, "global_load_");
   }
 }
 
