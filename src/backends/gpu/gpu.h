@@ -121,7 +121,9 @@ class Gpu {
   void fill_bytes(void* to, uint8_t value, size_t bytes);
   /// Waits for everything submitted to any stream, and throws as wait() does for the thread's own.
   void synchronize();
-  /// Waits for a stream, and throws the first error that its kernels reported since the last wait.
+  /// Waits for a stream, and throws the first error that its kernels reported since the last wait. It may be
+  /// one of a kernel that another thread submitted meanwhile, and which may report its next error to the next
+  /// wait.
   void wait(DeviceStream& stream);
 
  private:
