@@ -1,21 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 // Storages of a GPU and copies between it and the host.
-#include <array>
-
 #include "backends/gpu/backend.h"
 #include "backends/gpu/peers.h"
+#include "backends/gpu/per_gpu.h"
 
 namespace beeswax::gpu {
 
 GpuBackend& GpuBackend::of(const Device& device) {
-  static std::array<std::atomic<GpuBackend*>, kMostGpus> backends{};
+  static constinit PerGpu<GpuBackend> backends;
   Gpu& gpu = Gpu::of(device);
-  std::atomic<GpuBackend*>& slot = backends[static_cast<size_t>(gpu.number())];
-  GpuBackend* backend = slot.load(std::memory_order_acquire);
-  if (backend != nullptr) return *backend;
-  auto made = std::make_unique<GpuBackend>(gpu);
-  if (slot.compare_exchange_strong(backend, made.get(), std::memory_order_acq_rel)) return *made.release();
-  return *backend;
+  return backends.of(gpu, gpu);
 }
 
 detail::Ref<Storage> GpuBackend::allocate(size_t bytes) {
