@@ -74,7 +74,7 @@ template <class Kind>
 __attribute__((noinline)) void scan(const typename Kind::Element* x, int64_t count, typename Kind::Key* key,
                                     typename Kind::Place* place) {
   using Places = typename Kind::Places;
-  const int64_t ahead = busy_ahead();
+  const int64_t ahead = busy_read_ahead();
   constexpr int64_t n = Kind::kWidth;
   const int64_t registers = count / n;
   typename Kind::Pack keys = Kind::start(x);

@@ -118,7 +118,7 @@ BW_FN T extreme(const T* x, int64_t count) {
   Register<Key> best[4];
   for (int u = 0; u < 4; ++u) best[u] = Register<Key>{} + kWorstKey<kLargest, Key>;
   int64_t i = 0;
-  const int64_t ahead = sizeof(T) == 2 ? busy_ahead() : kBytesAhead;
+  const int64_t ahead = sizeof(T) == 2 ? busy_read_ahead() : kBytesAhead;
 #pragma GCC unroll 1
   for (; i + 4 * n <= count; i += 4 * n) {
     if (ahead != 0) request_lines<4 * n>(x + i, ahead);

@@ -21,6 +21,14 @@ BW_FN int64_t busy_ahead() {
   return kBytesAhead;
 #endif
 }
+/// The same for loops that only read.
+BW_FN int64_t busy_read_ahead() {
+#if defined(BW_ISA_v3)
+  return 4096;
+#else
+  return kReadAhead;
+#endif
+}
 
 /// Requests the lines of n elements, `ahead` bytes behind them.
 template <int64_t n, class T>
