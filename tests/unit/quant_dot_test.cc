@@ -52,7 +52,8 @@ AlignedBytes aligned_bytes(int64_t count) {
       static_cast<std::byte*>(::operator new(static_cast<size_t>(count), std::align_val_t{64})));
 }
 
-// Activations prepared by the first level; every level must prepare the same bytes.
+// Activations prepared by the first level; every level must prepare the same bytes. Those that read more
+// arrange it.
 struct Activations {
   Activations(QuantType type, int64_t rows, int64_t k, const std::vector<float>& values)
       : super(quant_traits(type).block_elements == 256), layout(cpu::activation_layout(super, k)) {
@@ -66,6 +67,9 @@ struct Activations {
       }
       bytes = own;
     }
+    for (const Named& named : all_kernels())
+      if (const auto arrange = named.kernels->arrange[super ? 1 : 0]; arrange != nullptr)
+        for (int64_t r = 0; r < rows; ++r) arrange(k, bytes.data() + r * layout.stride);
   }
   double value(int64_t row, int64_t i) const {
     const std::byte* at = bytes.data() + row * layout.stride;

@@ -259,14 +259,18 @@ void CpuBackend::quantized_matmul(const Operand& x, std::span<const QuantizedPro
     if (form.type == kRows) all_rows = form.memory->data();
   }
   const auto prepare = kernels.prepare[blocks_of_256 ? 1 : 0];
+  const auto arrange = all_rows != nullptr ? kernels.arrange[blocks_of_256 ? 1 : 0] : nullptr;
   parallel_ranges(
       ceil_div(m, tile), std::max<int64_t>(1, 16384 / (k * tile)), [&](int64_t begin, int64_t end) {
         for (int64_t t = begin; t < end; ++t) {
           std::byte* rows = all_rows != nullptr ? all_rows + t * tile * row_stride
                                                 : scratch<std::byte, 3>(tile * row_stride);
           const int64_t count = std::min(tile, m - t * tile);
-          for (int64_t r = 0; r < count; ++r)
-            prepare(widened_row(x, t * tile + r, k), k, rows + r * row_stride);
+          for (int64_t r = 0; r < count; ++r) {
+            std::byte* const row = rows + r * row_stride;
+            prepare(widened_row(x, t * tile + r, k), k, row);
+            if (arrange != nullptr) arrange(k, row);
+          }
           for (Form& form : forms)
             if (form.type != kRows)
               kernels.interleave[form.type](rows, count, k, form.memory->data() + t * form.stride);

@@ -27,8 +27,9 @@ BW_KERNEL_TABLE(QuantizedKernels, quantized_kernels)
 
 /// An activation row quantized to bytes for integer products. As Q8_0 for the formats with blocks of 32 and
 /// as Q8_K for those of 256, but with float scales and in separate arrays: bytes (a multiple of 256 of them,
-/// zeros past the end), one scale per block, and the byte sums of each 32 (each 16 for blocks of 256). Then
-/// the same bytes in the order of some loops: whole Sixteens of blocks of 32, or Fours of all blocks of 256.
+/// zeros past the end), one scale per block, and the byte sums of each 32 (each 16 for blocks of 256). Then,
+/// for loops that want them, the same bytes in another order: whole Sixteens of blocks of 32, or Fours of all
+/// blocks of 256.
 struct ActivationLayout {
   int64_t padded;    // bytes
   int64_t scale_at;  // offset of the scales, floats
@@ -86,7 +87,9 @@ BW_FN ActivationLayout activation_layout(bool blocks_of_256, int64_t k) {
 struct QuantizedDotKernels {
   /// Quantizes k values; [0] for blocks of 32, [1] for blocks of 256. A NaN or infinity makes its block NaN.
   void (*prepare[2])(const float* x, int64_t k, std::byte* row);
-  /// out[r] = weight row r . y, r < rows.
+  /// Makes the Sixteens or Fours of a row that is prepared, for `rows`; null where these read none.
+  void (*arrange[2])(int64_t k, std::byte* row);
+  /// out[r] = weight row r . y, r < rows; y is prepared and arranged.
   void (*rows[kQuantTypeCount])(const std::byte* weights, int64_t rows, int64_t k, const std::byte* y,
                                 float* out);
 

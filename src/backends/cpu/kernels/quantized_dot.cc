@@ -37,23 +37,6 @@ BW_FN Activation view(const std::byte* row, const ActivationLayout& layout) {
 // Scales of so many blocks of 32 are made together: a division of one waits for nothing of another.
 constexpr int kPrepared = 16;
 
-/// Makes the Sixteens of a row from what stands before them.
-void arrange_sixteens(const ActivationLayout& layout, std::byte* row) {
-  const Activation y = view(row, layout);
-  auto* to = reinterpret_cast<Sixteen*>(row + layout.group_at);
-  for (int64_t first = 0; first < layout.groups * Sixteen::kBlocks; first += Sixteen::kBlocks, ++to) {
-    for (int r = 0; r < 8; ++r)
-      for (int i = 0; i < 8; ++i) {
-        const int64_t block = first + r / 4 * 4 + i / 4 * 8 + i % 4;
-        __builtin_memcpy(to->rows[r] + i * 8, y.q + block * 32 + r % 2 * 16 + r / 2 % 2 * 8, 8);
-      }
-    for (int lane = 0; lane < Sixteen::kBlocks; ++lane) {
-      to->scales[lane] = y.scales[first + Sixteen::block(lane)];
-      to->offsets[lane] = -8 * y.sums[first + Sixteen::block(lane)];
-    }
-  }
-}
-
 void prepare_32(const float* x, int64_t k, std::byte* row) {
   const ActivationLayout layout = activation_layout(false, k);
   auto* q = reinterpret_cast<int8_t*>(row);
@@ -90,24 +73,6 @@ void prepare_32(const float* x, int64_t k, std::byte* row) {
       sums[block] = static_cast<int16_t>(sum);
     }
   }
-  arrange_sixteens(layout, row);
-}
-
-/// Makes the Fours of a row from what stands before them.
-void arrange_fours(const ActivationLayout& layout, std::byte* row) {
-  const Activation y = view(row, layout);
-  auto* to = reinterpret_cast<Four*>(row + layout.group_at);
-  for (int64_t first = 0; first < layout.groups * Four::kBlocks; first += Four::kBlocks, ++to)
-    for (int b = 0; b < Four::kBlocks; ++b) {
-      const int8_t* q = y.q + (first + b) * 256;
-      const int16_t* sums = y.sums + (first + b) * 16;
-      for (int r = 0; r < 4; ++r)
-        for (int part = 0; part < 4; ++part)
-          __builtin_memcpy(to->rows[b][r] + part * 16, q + (Four::group(part) + r % 2) * 32 + r / 2 * 16, 16);
-      for (int g = 0; g < 8; ++g)
-        to->sums[g / 2][b][g % 2] = static_cast<int16_t>(sums[2 * g] + sums[2 * g + 1]);
-      for (int g = 0; g < 16; ++g) to->sums_of_16[g / 8][g % 8 / 2][b][g % 2] = sums[g];
-    }
 }
 
 void prepare_256(const float* x, int64_t k, std::byte* row) {
@@ -119,7 +84,6 @@ void prepare_256(const float* x, int64_t k, std::byte* row) {
     __builtin_memcpy(row + layout.scale_at + b * 4, &block.d, sizeof(block.d));
     __builtin_memcpy(row + layout.sum_at + b * 32, block.bsums, sizeof(block.bsums));
   }
-  arrange_fours(layout, row);
 }
 
 [[maybe_unused]] BW_FN int dot_bytes(const int8_t* a, const int8_t* b, int count) {
@@ -227,6 +191,7 @@ const QuantizedDotKernels& quantized_dot_kernels() { return has_vnni() ? vnni::k
 const QuantizedDotKernels& quantized_dot_kernels() {
   static constexpr QuantizedDotKernels kTable = {
       {prepare_32, prepare_256},
+      {},
       {
 #define BW_QUANT(Name, ...) portable_rows<quant::Name>,
 #include "tables/quants.def"
