@@ -172,7 +172,7 @@ BW_DEVICE Key largest_key(const Pack<U, n> (&in)[packs], const ArgReduceArgs& ar
 template <class U, class Key>
 BW_DEVICE Best<Key> search_packs(const U* x, uint32_t begin, uint32_t count, uint32_t t, uint32_t width,
                                  const ArgReduceArgs& args, Key* shared) {
-  constexpr uint32_t n = 16 / sizeof(U), kAtOnce = sizeof(U) < (kComparesHalves ? 2 : 4) ? 1 : 4;
+  constexpr uint32_t n = 16 / sizeof(U), kAtOnce = sizeof(U) < (kComparesHalves ? 2 : 4) ? 1 : kArgPacks;
   constexpr uint32_t kNone = 0xffffffffu;
   using In = Pack<U, n>;
   const auto to_pack = (0u - static_cast<uint32_t>(reinterpret_cast<uintptr_t>(x) / sizeof(U))) % n;

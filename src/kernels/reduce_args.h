@@ -88,6 +88,7 @@ struct ReduceColumnsArgs {
 
 inline constexpr int kArgThreads = 256;
 inline constexpr uint32_t kArgParts = kArgThreads / kColumnThreads;  // that share out a column
+inline constexpr uint32_t kArgPacks = 4;  // of a dense row that a thread loads at once
 /// Neighbouring columns of one thread, where they begin as packs of as many do.
 constexpr uint32_t own_arg_columns(uint32_t bytes) { return bytes == 2 ? 2 : 1; }
 

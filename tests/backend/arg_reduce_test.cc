@@ -122,6 +122,21 @@ TEST(ArgReduce, LongRowsAndColumnsEverywhere) {
   test::expect_same_everywhere([&] { return matrix.argmin(0); });
 }
 
+// So many rows that a GPU is full with fewer threads than the length of each asks for. They repeat some.
+TEST(ArgReduce, ManyRows) {
+  Random random(11);
+  constexpr int64_t kTimes = 4480, kRows = 64;
+  for (const DType dtype : {DType::F16, DType::F32})
+    for (const int64_t n : {136, 264}) {
+      const Tensor rows = test::from_raw(inputs(random, kRows * n, dtype, false), {kRows, n}, dtype);
+      const std::vector<uint32_t> some = rows.argmax(1).to_vec<uint32_t>();
+      check(rows, 1);
+      const std::vector<uint32_t> all = rows.broadcast_as({kTimes, kRows, n}).argmax(2).to_vec<uint32_t>();
+      ASSERT_EQ(all.size(), static_cast<size_t>(kTimes * kRows));
+      for (size_t i = 0; i < all.size(); ++i) ASSERT_EQ(all[i], some[i % some.size()]) << n << " " << i;
+    }
+}
+
 TEST(ArgReduce, Errors) {
   const Tensor x = Tensor::ones({2, 0}, DType::F32);
   EXPECT_ERROR(x.argmax(1), EmptyTensor, "[argmax] the reduced axes of [2, 0] f32 cpu hold no elements");

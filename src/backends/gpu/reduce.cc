@@ -108,15 +108,22 @@ void GpuBackend::arg_reduce(ArgReduceOp op, const Operand& x, uint32_t axes, con
   args.tiles = static_cast<uint32_t>(tiles);
   // Threads take as many elements as leave enough threads to fill the device: those of one wave wait for
   // none.
-  const int64_t filled = 2048 * int64_t{gpu_.properties().units};
+  const int64_t filled = 2048 * int64_t{gpu_.properties().units}, rows = view.results() * pieces;
   int64_t each = 128;
-  while (each > 8 && view.results() * pieces * ceil_div(piece, each) < filled) each /= 4;
+  while (each > 8 && rows * ceil_div(piece, each) < filled) each /= 4;
   args.width_log2 = std::min(log2_up(ceil_div(piece, each)), log2_up(kArgThreads));
   args.reduced = reduced_axes(view.reduced);
   // Elements before and behind the packs of a row are so few only where it is long.
   const bool dense = !columns && view.dense_rows() &&
                      (piece >= 1024 || rows_begin_at(view.base, view.dtype, view.outer, 16));
   args.packs = in_packs || dense ? 1 : 0;
+  if (dense) {
+    // Of fewer threads, which take more of them in turn, those that leave the last turn the fullest.
+    const int64_t packs = ceil_div(piece * static_cast<int64_t>(bytes), 16);
+    const auto taken = [&](uint32_t log2) { return round_up(packs, int64_t{kArgPacks} << log2); };
+    for (uint32_t log2 = args.width_log2; log2 > 0 && rows << (log2 - 1) >= filled; --log2)
+      if (taken(log2 - 1) < taken(args.width_log2)) args.width_log2 = log2 - 1;
+  }
   const int64_t blocks_at_once = most_blocks(kArgThreads);
   const Kernel& kernel = arg_kernels.get(gpu_, size_index(x.dtype) * 2 + (columns ? 1 : 0));
   for_each_part(
