@@ -117,7 +117,7 @@ void GpuBackend::arg_reduce(ArgReduceOp op, const Operand& x, uint32_t axes, con
   const bool dense = !columns && view.dense_rows() &&
                      (piece >= 1024 || rows_begin_at(view.base, view.dtype, view.outer, 16));
   args.packs = in_packs || dense ? 1 : 0;
-  if (dense) {
+  if (dense && bytes > 1) {  // bytes are taken a pack at a time
     // Of fewer threads, which take more of them in turn, those that leave the last turn the fullest.
     const int64_t packs = ceil_div(piece * static_cast<int64_t>(bytes), 16);
     const auto taken = [&](uint32_t log2) { return round_up(packs, int64_t{kArgPacks} << log2); };

@@ -32,11 +32,11 @@ BW_FN Activation view(const std::byte* row, const ActivationLayout& layout) {
           reinterpret_cast<const int16_t*>(row + layout.sum_at), row + layout.group_at};
 }
 
-// As the Q8_0 quantizer, but the scale stays a float, so that no finite activation is too large or too small
-// for it (below 2^-119 it would not be a normal number, and the block becomes zeros).
 // Scales of so many blocks of 32 are made together: a division of one waits for nothing of another.
 constexpr int kPrepared = 16;
 
+// As the Q8_0 quantizer, but the scale stays a float, so that no finite activation is too large or too small
+// for it (below 2^-119 it would not be a normal number, and the block becomes zeros).
 void prepare_32(const float* x, int64_t k, std::byte* row) {
   const ActivationLayout layout = activation_layout(false, k);
   auto* q = reinterpret_cast<int8_t*>(row);
