@@ -211,7 +211,7 @@ void check_columns(DType dtype) {
   }
   // Rows of whole registers, as many as a power of two.
   for (const int64_t columns : {8, 32, 128, 256, 512, 1024}) {
-    for (const int64_t rows : {1, 2, 65, 257}) {
+    for (const int64_t rows : {1, 2, 65, 256, 257}) {
       const Shape shape{rows, columns};
       for (const Raw& raw : {tame(random, rows * columns, dtype), specials(random, rows * columns, dtype)}) {
         const Tensor x = test::from_raw(raw, shape, dtype);

@@ -12,11 +12,14 @@ namespace beeswax::cpu {
 /// next page requested, two cores of an Ice Lake server negate bf16 at 0.92 of the speed of copying, where
 /// they reached 0.76.
 extern const int64_t kBytesAhead;
-/// The same for loops that only read and keep a core busy with it. Where memory is fast, Zen 5's cores are
-/// too busy to run far enough ahead: two of them multiply rows of Q4_0 with an activation at 0.71 to 0.78 of
-/// the speed of reading at 70 GB/s and at 0.94 to 0.97 with requests, of Q6_K at 0.80 and 0.97, and lose
-/// nothing where memory gives 45 GB/s or the weights are in caches. Zen 4 loses a tenth.
+/// The same for loops that only read, for all streams of a loop together. Where memory is fast, Zen 5's cores
+/// do not run far enough ahead: two of them multiply rows of Q4_0 with an activation at 0.71 to 0.78 of the
+/// speed of reading at 70 GB/s and at 0.94 to 0.97 with requests, of Q6_K at 0.80 and 0.97, and lose nothing
+/// where memory gives 45 GB/s or the weights are in caches. At 80 GB/s they add up rows of f16 at 0.82 and
+/// 0.90, and find the largest in columns of f64 at 0.80 and 0.88. Zen 4 loses a tenth.
 extern const int64_t kReadAhead;
+/// Whether that is further than where loops write, too, and goes into the first cache.
+inline bool reads_further() { return kReadAhead > kBytesAhead; }
 /// Whether the processor foresees enough of what one stream reads.
 inline bool foresees_streams() { return kBytesAhead == 0; }
 
@@ -30,7 +33,8 @@ extern const int64_t kPanelBytes;
 /// The most bytes of columns' results that stay near enough beside rows that stream past them, so that two
 /// streams, which processors foresee, are faster than eight rows at a time. Two cores of a Zen 5, whose first
 /// cache has 48 KiB, find the largest of each of 4096 columns of f32 at 0.88 to 1.02 of the speed of reading
-/// so, where eight rows at a time reach 0.67 to 0.81, and of f64 at 0.84 to 0.98 and 0.68 to 0.83.
+/// so, where eight rows at a time reach 0.67 to 0.81, and of f64 at 0.84 to 0.98 and 0.68 to 0.83. Their
+/// places, of f64, with four streams at 0.87 to 0.92, with eight at 0.74 to 0.80.
 extern const int64_t kResultsKept;
 /// The same for places of the largest of 16-bit elements. Where vectors of 64 bytes are compared in halves,
 /// as Zen 4 does, comparing takes longer than few streams save. Two cores of a Zen 5 find the places of f16

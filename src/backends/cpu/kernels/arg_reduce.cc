@@ -131,8 +131,12 @@ void row(const void* from, int64_t count, int64_t first, bool start, void* best,
   __builtin_memcpy(best, &found, sizeof(Key));
 }
 
+// Where what comes later is requested: nowhere, kReadAhead bytes ahead into the first cache, or 2 KiB of each
+// stream into the second.
+enum class Into { None, First, Second };
+
 // The best of kStreams rows for n columns from c on, `apart` rows from each other, against what was found.
-template <class Kind, int kStreams, bool kRequests>
+template <class Kind, int kStreams, Into kInto>
 class RowStreams {
  public:
   using Element = typename Kind::Element;
@@ -154,9 +158,9 @@ class RowStreams {
     }
     int64_t c = 0;
     for (; c + n <= columns; c += n) {
-      if constexpr (kRequests) {
+      if constexpr (kInto != Into::None) {
 #pragma GCC unroll 8
-        for (int s = 0; s < kStreams; ++s) __builtin_prefetch(later[s] + c, 0, 2);
+        for (int s = 0; s < kStreams; ++s) __builtin_prefetch(later[s] + c, 0, kInto == Into::First ? 3 : 2);
       }
       step(x, places, c, best + c, at + c);
     }
@@ -206,14 +210,14 @@ class RowStreams {
   }
 };
 
-// Requests what each stream has kAhead bytes later, and near its end what it begins with in the next call.
-template <class Kind, int kStreams, bool kRequests = true>
+// Requests what each stream has a little later, and near its end what it begins with in the next call.
+template <class Kind, int kStreams, Into kInto = Into::Second>
 void take_rows(const ArgColumnsArgs& args, int64_t begin, int64_t steps, typename Kind::Key* best,
                typename Kind::Place* at) {
   using Element = typename Kind::Element;
-  constexpr auto kAhead = 2048 / static_cast<int64_t>(sizeof(Element));
+  const int64_t bytes = kInto == Into::First ? kReadAhead / kStreams : 2048;
   const auto* x = static_cast<const Element*>(args.x);
-  const int64_t rows_ahead = 1 + (kAhead - 1) / args.columns;
+  const int64_t rows_ahead = 1 + (bytes / static_cast<int64_t>(sizeof(Element)) - 1) / args.columns;
   for (int64_t r = 0; r < steps; ++r) {
     const Element *from[kStreams], *ahead[kStreams];
     const int64_t later = r + rows_ahead;
@@ -222,7 +226,7 @@ void take_rows(const ArgColumnsArgs& args, int64_t begin, int64_t steps, typenam
       from[s] = x + args.offsets[begin + r + s * steps];
       ahead[s] = x + args.offsets[begin + next + s * steps] + (later < steps ? 0 : args.next);
     }
-    RowStreams<Kind, kStreams, kRequests>::take(from, ahead, args.columns, begin + r, steps, best, at);
+    RowStreams<Kind, kStreams, kInto>::take(from, ahead, args.columns, begin + r, steps, best, at);
   }
 }
 
@@ -284,26 +288,24 @@ void columns(const ArgColumnsArgs& args) {
   }
   for (int64_t c = 0; c < args.columns; ++c) at[c] = 0;
   // Few streams, which many processors foresee by themselves, where what is found so far stays near enough
-  // beside them: two, or four where it comes from the second cache for every step.
-  constexpr int64_t kNear = 16 << 10;
+  // beside them: two, or four where requests run further ahead and comparing is not the most of the work.
   const int64_t found = args.columns * static_cast<int64_t>(2 * sizeof(Key));
   const bool foreseen = busy_ahead() == 0;
   const bool few = found <= (sizeof(Key) >= 4 ? kResultsKept : foreseen ? kShortPlacesKept : 0);
   int64_t done = 0;
-  const auto take = [&](auto streams, auto requests) {
+  const auto take = [&](auto streams, auto into) {
     constexpr int kStreams = decltype(streams)::value;
     done = args.rows / kStreams * kStreams;
-    take_rows<Kind, kStreams, decltype(requests)::value>(args, 0, done / kStreams, best, at);
+    take_rows<Kind, kStreams, decltype(into)::value>(args, 0, done / kStreams, best, at);
   };
   using std::integral_constant;
-  if (few && foreseen && found <= kNear) {
-    take(integral_constant<int, 2>(), std::false_type());
-  } else if (few && foreseen) {
-    take(integral_constant<int, 4>(), std::false_type());
+  if (few && foreseen && reads_further()) {
+    take(integral_constant<int, sizeof(Key) >= 4 ? 4 : 2>(), integral_constant<Into, Into::First>());
   } else if (few) {
-    take(integral_constant<int, 2>(), std::true_type());
+    foreseen ? take(integral_constant<int, 2>(), integral_constant<Into, Into::None>())
+             : take(integral_constant<int, 2>(), integral_constant<Into, Into::Second>());
   } else {
-    take(integral_constant<int, 8>(), std::true_type());
+    take(integral_constant<int, 8>(), integral_constant<Into, Into::Second>());
   }
   take_rows<Kind, 1>(args, done, args.rows - done, best, at);
   finish(args, at);

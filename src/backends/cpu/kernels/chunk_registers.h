@@ -236,7 +236,7 @@ struct ChunkLanes {
 template <class A, class Src, class Map>
 BW_FN void chunk_in_registers(const Src* x, A* left, Map map, int64_t count = kChunk) {
   ChunkLanes<A> lanes;
-  const int64_t ahead = kBytesAhead;
+  const int64_t ahead = kReadAhead;
   // Each load walks through memory in small steps, as processors foresee them; unrolled, each would make one
   // step a chunk.
 #pragma GCC unroll 1

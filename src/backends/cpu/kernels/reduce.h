@@ -50,11 +50,16 @@ inline constexpr int64_t column_range(int64_t kept, int64_t columns, int64_t sum
 }
 /// Sets of kGroups lanes, of `sets`, that are kept until the tree joins them with those of the other half.
 inline constexpr int64_t sets_kept(int64_t sets) { return sets > 1 ? sets / 2 : 1; }
+/// Lanes whose sums there is room for, at least: all where they stay near beside what goes by.
+inline constexpr int64_t lanes_kept(int64_t columns, int64_t sum_bytes) {
+  return kLanes * columns * sum_bytes <= 1 << 17 ? kLanes : kLanes / 2;
+}
 /// Bytes of scratch for sums that take up to sum_bytes each.
 inline constexpr int64_t columns_scratch(int64_t columns, int64_t sum_bytes) {
   constexpr int64_t kKept = sets_kept(kLanes / kGroups);
-  const int64_t most = (1 + kKept) * column_range(kKept, columns, sum_bytes);
-  return (kStreams * kCopied + (kGroups + (most < kLanes / 2 ? kLanes / 2 : most)) * columns) * sum_bytes;
+  const int64_t sets = (1 + kKept) * column_range(kKept, columns, sum_bytes);
+  const int64_t lanes = lanes_kept(columns, sum_bytes);
+  return (kStreams * kCopied + (kGroups + (sets < lanes ? lanes : sets)) * columns) * sum_bytes;
 }
 
 struct ReduceLoops {
