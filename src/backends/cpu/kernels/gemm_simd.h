@@ -194,16 +194,16 @@ BW_FN Vec<T> alternate_parts(Vec<T> a, Vec<T> b, std::integer_sequence<int, I...
                                  (2 * I / n * n + (2 * I % n / (2 * part) * 2 + Odd) * part + I % part)...);
 }
 
-template <class T>
-BW_FN void transpose(Vec<T>* v) {
+// Transposes each 128-bit part of p elements inside its group of p vectors, of kCount.
+template <class T, int kCount>
+BW_FN void transpose_parts(const Vec<T>* v, Vec<T>* t) {
   constexpr int n = kLanes<T>;
   constexpr auto lanes = std::make_integer_sequence<int, n>{};
-  Vec<T> t[n];
   if constexpr (sizeof(T) == 4) {
     using W = uint64_t;
     constexpr auto wide = std::make_integer_sequence<int, n / 2>{};
 #pragma GCC unroll 16
-    for (int g = 0; g < n; g += 4) {
+    for (int g = 0; g < kCount; g += 4) {
       const Vec<W> low[] = {bit_cast<Vec<W>>(interleave<T, 0>(v[g + 0], v[g + 1], lanes)),
                             bit_cast<Vec<W>>(interleave<T, 0>(v[g + 2], v[g + 3], lanes))};
       const Vec<W> high[] = {bit_cast<Vec<W>>(interleave<T, 1>(v[g + 0], v[g + 1], lanes)),
@@ -215,12 +215,19 @@ BW_FN void transpose(Vec<T>* v) {
     }
   } else {
 #pragma GCC unroll 16
-    for (int g = 0; g < n; g += 2) {
+    for (int g = 0; g < kCount; g += 2) {
       t[g + 0] = interleave<T, 0>(v[g + 0], v[g + 1], lanes);
       t[g + 1] = interleave<T, 1>(v[g + 0], v[g + 1], lanes);
     }
   }
-  // Now every 128-bit part of p elements is transposed inside its group of p vectors.
+}
+
+template <class T>
+BW_FN void transpose(Vec<T>* v) {
+  constexpr int n = kLanes<T>;
+  constexpr auto lanes = std::make_integer_sequence<int, n>{};
+  Vec<T> t[n];
+  transpose_parts<T, n>(v, t);
   constexpr int part = 16 / static_cast<int>(sizeof(T));
   if constexpr (n == part) {
 #pragma GCC unroll 16
@@ -245,6 +252,26 @@ BW_FN void transpose(Vec<T>* v) {
     }
   }
 }
+
+#if defined(BW_ISA_v4)
+// Eight vectors to sixteen halves: steps[q] gets element q of each.
+BW_FN void transpose_eight(const Vec<float>* v, __m256* steps) {
+  Vec<float> t[8];
+  transpose_parts<float, 8>(v, t);
+#pragma GCC unroll 4
+  for (int i = 0; i < 4; ++i) {
+    const Vec<float> a = t[i], b = t[4 + i];
+    const Vec<float> low =
+        __builtin_shufflevector(a, b, 0, 1, 2, 3, 16, 17, 18, 19, 4, 5, 6, 7, 20, 21, 22, 23);
+    const Vec<float> high =
+        __builtin_shufflevector(a, b, 8, 9, 10, 11, 24, 25, 26, 27, 12, 13, 14, 15, 28, 29, 30, 31);
+    steps[i] = __builtin_shufflevector(low, low, 0, 1, 2, 3, 4, 5, 6, 7);
+    steps[4 + i] = __builtin_shufflevector(low, low, 8, 9, 10, 11, 12, 13, 14, 15);
+    steps[8 + i] = __builtin_shufflevector(high, high, 0, 1, 2, 3, 4, 5, 6, 7);
+    steps[12 + i] = __builtin_shufflevector(high, high, 8, 9, 10, 11, 12, 13, 14, 15);
+  }
+}
+#endif
 
 }  // namespace
 }  // namespace beeswax::cpu::BW_ISA

@@ -7,6 +7,7 @@
 // Zen 4 cores do at about 100 GB/s.
 #include "backends/cpu/kernels/gemm.h"
 #include "backends/cpu/kernels/gemm_simd.h"
+#include "backends/cpu/processor.h"
 
 namespace beeswax::cpu::BW_ISA {
 namespace {
@@ -78,6 +79,55 @@ BW_FN void dots_of(const GemmVector& g, const Compute<Src>* x, Compute<Src>* y, 
   }
 }
 
+#if defined(BW_ISA_v4)
+// The same of one row of X by floats in order, eight lanes at a time: on Zen 5 eight lines are streams that
+// the processor foresees beside the requests. Two of its cores read 4096 x 4096 at 0.90 of the speed of
+// reading so, 0.79 with sixteen lines (at 50 GB/s); elements of 16 bits become a quarter slower.
+constexpr int64_t kFewLines = 8;
+
+void dots_of_few(const GemmVector& g, const float* x, float* y) {
+  constexpr int64_t n = kLanes<float>;
+  const auto* w = static_cast<const float*>(g.w);
+  const int64_t block = gemm_block(g.k), few = g.n / kFewLines * kFewLines;
+  for (int64_t j = 0; j < few; j += kFewLines) {
+    const float* lines = w + j * g.k;
+    __m256 total = {};
+    for (int64_t first = 0; first < g.k; first += block) {
+      const int64_t end = smaller(g.k, first + block);
+      __m256 sum = {};
+      for (int64_t p = first; p < end; p += n) {
+        const int64_t steps = smaller(n, end - p);
+        const float* next = lines + (kFewLines * g.k + p * kFewLines);
+        Vec<float> v[kFewLines];
+        __m256 step[n];
+        if (steps == n) {
+#pragma GCC unroll 8
+          for (int r = 0; r < kFewLines; ++r) {
+            v[r] = load(lines + r * g.k + p);
+            __builtin_prefetch(next + r * n, 0, 2);
+          }
+          transpose_eight(v, step);
+#pragma GCC unroll 16
+          for (int q = 0; q < n; ++q) sum = _mm256_fmadd_ps(_mm256_set1_ps(x[p + q]), step[q], sum);
+        } else {
+          for (int r = 0; r < kFewLines; ++r) v[r] = load_first(lines + r * g.k + p, steps);
+          transpose_eight(v, step);
+          for (int64_t q = 0; q < steps; ++q) sum = _mm256_fmadd_ps(_mm256_set1_ps(x[p + q]), step[q], sum);
+        }
+      }
+      total = first == 0 ? sum : total + sum;
+    }
+    __builtin_memcpy(y + j, &total, sizeof(total));
+  }
+  if (few < g.n) {
+    GemmVector left = g;
+    left.w = w + few * g.k;
+    left.n = g.n - few;
+    dots_of<float, 1, true>(left, x, y + few, n * g.k * static_cast<int64_t>(sizeof(float)));
+  }
+}
+#endif
+
 // Steps of k whose products are added to a vector of sums before it goes back to memory.
 template <int M>
 constexpr int kSteps = M == 1 ? 8 : 4;
@@ -143,6 +193,12 @@ static void dots(const GemmVector& g) {
   T* y = static_cast<T*>(g.y);
   const int64_t group = kLanes<T> * g.stride * static_cast<int64_t>(sizeof(Src));
   const int64_t ahead = group <= kMostAhead ? group : kAhead;
+#if defined(BW_ISA_v4)
+  if constexpr (std::is_same_v<Src, float>) {
+    if (g.rows == 1 && g.stride == g.k && kFewLines * g.k <= kMostAhead / 4 && reads_further())
+      return dots_of_few(g, x, y);
+  }
+#endif
   if (g.rows == 1)
     return g.stride == g.k && ahead == group ? dots_of<Src, 1, true>(g, x, y, ahead)
                                              : dots_of<Src, 1, false>(g, x, y, ahead);
