@@ -38,5 +38,6 @@ const int64_t kReadAhead = is_zen5_or_later() ? 8192 : kBytesAhead;
 const int64_t kPanelBytes = is_intel() ? 768 << 10 : 0;
 const int64_t kResultsKept = is_zen5_or_later() ? 64 << 10 : 8 << 10;
 const int64_t kShortPlacesKept = is_zen5_or_later() ? 16 << 10 : 0;
+const int64_t kRowsTogether = is_zen5_or_later() ? 2 : 4;
 
 }  // namespace beeswax::cpu

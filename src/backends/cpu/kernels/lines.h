@@ -223,16 +223,21 @@ constexpr bool kBusy = sizeof(S) < 4 || (std::is_integral_v<S> && sizeof(S) == 8
 
 /// y[i] = f(x[i]...) in the compute types, rounded once. y is one of the x or apart from them. past_caches: y
 /// is 64-byte aligned, and its lines bypass the caches; the caller fences. Requests ahead[i] into the second
-/// cache as y[i] is written, so that reads and writes take turns; else, of what streams past the caches, the
-/// inputs kBytesAhead or busy_ahead() from here.
+/// cache, or the first (processor.h), as y[i] is written, so that reads and writes take turns; else, of what
+/// streams past the caches, the inputs kBytesAhead or busy_ahead() from here.
 template <bool kRequests, class S, class F, class... X>
 BW_FN void map_lines_from(const S* ahead, S* y, int64_t count, bool past_caches, F f, const X*... x) {
   constexpr int64_t n = kBlock<S, X...>;
+  [[maybe_unused]] const bool into_first = reads_further();
   [[maybe_unused]] const int64_t bytes = !past_caches ? 0 : (kBusy<X> || ...) ? busy_ahead() : kBytesAhead;
   int64_t i = 0;
   for (; i + n <= count; i += n) {
     if constexpr (kRequests) {
-      for (int64_t j = 0; j < n; j += kBlock<S>) __builtin_prefetch(ahead + i + j, 0, 2);
+      if (into_first) {
+        for (int64_t j = 0; j < n; j += kBlock<S>) __builtin_prefetch(ahead + i + j, 0, 3);
+      } else {
+        for (int64_t j = 0; j < n; j += kBlock<S>) __builtin_prefetch(ahead + i + j, 0, 2);
+      }
     } else {
       (request_lines<n>(x + i, bytes), ...);
     }

@@ -13,8 +13,8 @@ namespace {
 
 // The rows of one call, a block at a time, and its working memory. With kLate, a block's results are written,
 // and the block after the next is requested, line by line while the sums of the next one are made: memory
-// then reads and writes all the time, and arithmetic fills what it waits. A block has kTogether rows where
-// the second-level cache has room for them, or as many more as are short.
+// then reads and writes all the time, and arithmetic fills what it waits. A block has kTogether rows,
+// or kRowsTogether, where the second-level cache has room for them, or as many more as are short.
 template <class S, bool kLate = false, int64_t kTogether = 1>
 struct Rows {
   using A = Compute<S>;
@@ -38,7 +38,7 @@ struct Rows {
       : args(a),
         n(a.n),
         padded(padded_row(a.n)),
-        in_block(rows_in_block(padded, kTogether)),
+        in_block(rows_in_block(padded, kTogether < kRowsTogether ? kTogether : kRowsTogether)),
         lead(n >= 8 * kLead ? kLead : 0),
         end(static_cast<const S*>(a.x) + a.rows * a.n),
         values(static_cast<A*>(a.scratch)),
