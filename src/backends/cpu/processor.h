@@ -36,7 +36,7 @@ extern const int64_t kPanelBytes;
 /// streams, which processors foresee, are faster than eight rows at a time. Two cores of a Zen 5, whose first
 /// cache has 48 KiB, find the largest of each of 4096 columns of f32 at 0.88 to 1.02 of the speed of reading
 /// so, where eight rows at a time reach 0.67 to 0.81, and of f64 at 0.84 to 0.98 and 0.68 to 0.83. Their
-/// places, of f64, with four streams at 0.87 to 0.92, with eight at 0.74 to 0.80.
+/// places, of f64, with four streams at 0.89 to 0.95, with eight at 0.74 to 0.80.
 extern const int64_t kResultsKept;
 /// The same for places of the largest of 16-bit elements. Where vectors of 64 bytes are compared in halves,
 /// as Zen 4 does, comparing takes longer than few streams save. Two cores of a Zen 5 find the places of f16

@@ -215,16 +215,20 @@ template <class Kind, int kStreams, Into kInto = Into::Second>
 void take_rows(const ArgColumnsArgs& args, int64_t begin, int64_t steps, typename Kind::Key* best,
                typename Kind::Place* at) {
   using Element = typename Kind::Element;
-  const int64_t bytes = kInto == Into::First ? kReadAhead / kStreams : 2048;
+  constexpr auto kSize = static_cast<int64_t>(sizeof(Element));
   const auto* x = static_cast<const Element*>(args.x);
-  const int64_t rows_ahead = 1 + (bytes / static_cast<int64_t>(sizeof(Element)) - 1) / args.columns;
+  const int64_t near = (kInto == Into::First ? kReadAhead / kStreams : 2048) / kSize;
+  // The first cache has no room for a row of each stream: there it is the next elements, whatever their row.
+  const bool next_elements = kInto == Into::First && args.dense;
+  const int64_t rows_ahead = 1 + (near - 1) / args.columns;
   for (int64_t r = 0; r < steps; ++r) {
     const Element *from[kStreams], *ahead[kStreams];
     const int64_t later = r + rows_ahead;
     const int64_t next = later < steps ? later : later % steps;
     for (int64_t s = 0; s < kStreams; ++s) {
       from[s] = x + args.offsets[begin + r + s * steps];
-      ahead[s] = x + args.offsets[begin + next + s * steps] + (later < steps ? 0 : args.next);
+      ahead[s] = next_elements ? from[s] + near
+                               : x + args.offsets[begin + next + s * steps] + (later < steps ? 0 : args.next);
     }
     RowStreams<Kind, kStreams, kInto>::take(from, ahead, args.columns, begin + r, steps, best, at);
   }
