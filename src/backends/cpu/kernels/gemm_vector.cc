@@ -81,8 +81,9 @@ BW_FN void dots_of(const GemmVector& g, const Compute<Src>* x, Compute<Src>* y, 
 
 #if defined(BW_ISA_v4)
 // The same of one row of X by floats in order, eight lanes at a time: on Zen 5 eight lines are streams that
-// the processor foresees beside the requests. Two of its cores read 4096 x 4096 at 0.90 of the speed of
-// reading so, 0.79 with sixteen lines (at 50 GB/s); elements of 16 bits become a quarter slower.
+// the processor foresees beside the requests. Two of its cores take lines of 4096 at 0.90 of the speed of
+// reading so, at 0.79 sixteen at a time (at 50 GB/s; at 82 GB/s 0.76 and 0.74); of 16-bit elements a quarter
+// slower.
 constexpr int64_t kFewLines = 8;
 
 void dots_of_few(const GemmVector& g, const float* x, float* y) {
