@@ -157,6 +157,13 @@ class Backend {
   virtual void cumsum(const Operand& x, int axis, const Target& out) = 0;
   /// x is [.., d]; cos and sin are [.., h] with 0 < 2h <= d, broadcast to x's other axes, of the compute
   /// dtype and of the same strides. The last axes are dense.
+  /// Causal attention as nn/attention.h defines it. Queries [tokens, heads, size] are f32; keys and values
+  /// [kv_heads, positions, size] f32, f16 or bf16; the last axis of each is dense. False where the operations
+  /// that it consists of are as good.
+  virtual bool attention(const Operand& /*queries*/, const Operand& /*keys*/, const Operand& /*values*/,
+                         const AttentionOptions& /*options*/, const Target& /*out*/) {
+    return false;
+  }
   virtual void rope(RopePairs pairs, const Operand& x, const Operand& cos, const Operand& sin,
                     const Target& out) = 0;
 

@@ -31,7 +31,7 @@ struct DecoderOptions {
   /// What differs between layers.
   struct Layer {
     nn::Rope rope;
-    int64_t window = 0;  ///< as in nn::AttentionOptions
+    int64_t window = 0;  ///< as in AttentionOptions
   };
   std::vector<Layer> layers;
   /// All layers alike.

@@ -5,11 +5,13 @@
 #include <limits>
 #include <vector>
 
+#include "ops/common.h"
+
 namespace beeswax::nn {
 namespace {
 
 // Queries that see the keys up to the last one's: few compute little that is masked, many make few launches.
-int64_t query_block(const Device& device) { return device.is_cpu() ? 64 : 128; }
+constexpr int64_t kQueryBlock = 128;
 
 // [tokens, positions]: 0 where the query sees the position, -inf elsewhere. Made where it is used.
 Tensor causal_mask(int64_t tokens, int64_t positions, int64_t window, const Device& device) {
@@ -64,13 +66,35 @@ Tensor attend(const Tensor& queries, const Tensor& all_keys, const Tensor& all_v
   return mixed.reshape({heads, tokens, size}).transpose(0, 1);
 }
 
+// The same numbers with a dense last axis.
+Tensor dense_rows(const Tensor& x) { return x.layout().stride(x.rank() - 1) == 1 ? x : x.contiguous(); }
+
+// The whole in one operation of the backend, [tokens, heads, size]; undefined where it has none.
+Tensor in_one(const Tensor& queries, const Tensor& keys, const Tensor& values,
+              const AttentionOptions& options) {
+  const auto cached = [](const Tensor& x) {
+    return x.rank() == 3 && (x.dtype() == DType::F32 || x.dtype() == DType::F16 || x.dtype() == DType::BF16);
+  };
+  if (queries.rank() != 3 || queries.dtype() != DType::F32 || !cached(keys) || !cached(values) ||
+      keys.shape() != values.shape() || queries.elem_count() == 0 || keys.dim(2) != queries.dim(2) ||
+      queries.dim(1) % keys.dim(0) != 0 || queries.dim(0) > keys.dim(1))
+    return {};
+  const Tensor q = dense_rows(queries), k = dense_rows(keys), v = dense_rows(values);
+  Tensor out = ops::empty_on(q, q.shape(), DType::F32);
+  const bool done = ops::backend_of(q).attention(ops::operand(q), ops::operand(k), ops::operand(v), options,
+                                                 ops::target(out));
+  return done ? out : Tensor();
+}
+
 }  // namespace
 
 Tensor attention(const Tensor& queries, const Tensor& keys, const Tensor& values,
                  const AttentionOptions& options) {
+  if (const Tensor out = in_one(queries, keys, values, options); out.defined())
+    return out.reshape({out.dim(0), out.dim(1) * out.dim(2)});
   const Tensor scaled = queries.affine(options.scale, 0);
   const int64_t tokens = queries.dim(0), before = keys.dim(1) - tokens;
-  const int64_t block = query_block(queries.device()), width = queries.dim(1) * queries.dim(2);
+  const int64_t block = kQueryBlock, width = queries.dim(1) * queries.dim(2);
   const int64_t together = std::min(tokens, block);
   const Tensor diagonal = tokens > 1 ? causal_mask(together, together, 0, queries.device()) : Tensor();
   if (tokens <= block) return attend(scaled, keys, values, options, diagonal).reshape({tokens, width});

@@ -7,12 +7,6 @@
 
 namespace beeswax::nn {
 
-struct AttentionOptions {
-  double scale = 1;
-  int64_t window = 0;  ///< a query sees this many positions at most, itself included; 0: all before it
-  double cap = 0;      ///< scores s become cap tanh(s / cap) before the mask; 0: as they are
-};
-
 /// cap tanh(x / cap); x itself where cap is 0.
 BW_API Tensor soft_cap(const Tensor& x, double cap);
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// nn::attention against the definition in f64: shared heads, windows, caps, a past, and as many queries that
-// they are cut into blocks.
+// nn::attention against the definition in f64: shared heads, windows, caps, a past, as many queries that they
+// are cut into blocks, and the bits of rows that come with others.
 #include "nn/attention.h"
 
 #include <gtest/gtest.h>
@@ -9,11 +9,12 @@
 #include <random>
 
 #include "support/devices.h"
+#include "support/isa_levels.h"
 
 namespace beeswax {
 namespace {
 
-constexpr int64_t kHeads = 4, kKvHeads = 2, kSize = 16;
+constexpr int64_t kSize = 16;
 
 std::vector<float> normal_values(int64_t count, uint32_t seed) {
   std::mt19937 random(seed);
@@ -27,54 +28,75 @@ struct Case {
   int64_t tokens, before, window;
   double cap;
   DType dtype;  // of keys and values
+  int64_t heads = 4, kv_heads = 2, size = kSize;
 };
 
-// The result of one query and head: kSize numbers.
-std::vector<double> by_hand(const Case& c, const nn::AttentionOptions& options, const float* query,
+// The result of one query and head.
+std::vector<double> by_hand(const Case& c, const AttentionOptions& options, const float* query,
                             int64_t position, const float* keys, const float* values) {
   const int64_t first = options.window > 0 ? std::max<int64_t>(0, position + 1 - options.window) : 0;
   std::vector<double> weights;
   double total = 0;
   for (int64_t p = first; p <= position; ++p) {
     double score = 0;
-    for (int64_t i = 0; i < kSize; ++i)
-      score += static_cast<double>(query[i]) * static_cast<double>(keys[p * kSize + i]);
+    for (int64_t i = 0; i < c.size; ++i)
+      score += static_cast<double>(query[i]) * static_cast<double>(keys[p * c.size + i]);
     score *= options.scale;
     if (c.cap > 0) score = c.cap * std::tanh(score / c.cap);
     weights.push_back(std::exp(score));
     total += weights.back();
   }
-  std::vector<double> out(kSize);
+  std::vector<double> out(static_cast<size_t>(c.size));
   for (int64_t p = first; p <= position; ++p)
-    for (int64_t i = 0; i < kSize; ++i)
+    for (int64_t i = 0; i < c.size; ++i)
       out[static_cast<size_t>(i)] +=
-          weights[static_cast<size_t>(p - first)] / total * static_cast<double>(values[p * kSize + i]);
+          weights[static_cast<size_t>(p - first)] / total * static_cast<double>(values[p * c.size + i]);
   return out;
 }
 
+// What attention is asked.
+struct Question {
+  Tensor queries, keys, values;
+  AttentionOptions options;
+
+  explicit Question(const Case& c) : options{1 / std::sqrt(static_cast<double>(c.size)), c.window, c.cap} {
+    const int64_t positions = c.before + c.tokens;
+    const auto cached = [&](uint32_t seed) {
+      return Tensor::from_vec(normal_values(c.kv_heads * positions * c.size, seed),
+                              {c.kv_heads, positions, c.size})
+          .to_dtype(c.dtype);
+    };
+    queries = Tensor::from_vec(normal_values(c.tokens * c.heads * c.size, 1), {c.tokens, c.heads, c.size});
+    keys = cached(2);
+    values = cached(3);
+  }
+  /// The answer for tokens [first, first + count), which come alone.
+  Tensor part(int64_t first, int64_t count) const {
+    const int64_t seen = keys.dim(1) - queries.dim(0) + first + count;
+    return nn::attention(queries.narrow(0, first, count), keys.narrow(1, 0, seen), values.narrow(1, 0, seen),
+                         options);
+  }
+};
+
 void check(const Case& c) {
-  const int64_t positions = c.before + c.tokens;
-  const nn::AttentionOptions options{0.25, c.window, c.cap};
-  const std::vector<float> q = normal_values(c.tokens * kHeads * kSize, 1);
-  const auto cached = [&](uint32_t seed) {
-    return Tensor::from_vec(normal_values(kKvHeads * positions * kSize, seed), {kKvHeads, positions, kSize})
-        .to_dtype(c.dtype);
-  };
-  const Tensor keys = cached(2), values = cached(3);
-  const std::vector<float> k = keys.to_dtype(DType::F32).to_vec<float>();
-  const std::vector<float> v = values.to_dtype(DType::F32).to_vec<float>();
-  const Tensor result = nn::attention(Tensor::from_vec(q, {c.tokens, kHeads, kSize}), keys, values, options);
-  ASSERT_EQ(result.shape(), (Shape{c.tokens, kHeads * kSize}));
+  const Question question(c);
+  const std::vector<float> q = question.queries.to_vec<float>();
+  const std::vector<float> k = question.keys.to_dtype(DType::F32).to_vec<float>();
+  const std::vector<float> v = question.values.to_dtype(DType::F32).to_vec<float>();
+  const Tensor result = question.part(0, c.tokens);
+  ASSERT_EQ(result.shape(), (Shape{c.tokens, c.heads * c.size}));
   const std::vector<float> got = result.to_vec<float>();
-  for (int64_t row = 0; row < c.tokens * kHeads; ++row) {
-    const int64_t of_head = row % kHeads / (kHeads / kKvHeads) * positions * kSize;
-    const std::vector<double> want = by_hand(c, options, q.data() + row * kSize, c.before + row / kHeads,
-                                             k.data() + of_head, v.data() + of_head);
+  for (int64_t row = 0; row < c.tokens * c.heads; ++row) {
+    const int64_t of_head = row % c.heads / (c.heads / c.kv_heads) * (c.before + c.tokens) * c.size;
+    const std::vector<double> want =
+        by_hand(c, question.options, q.data() + row * c.size, c.before + row / c.heads, k.data() + of_head,
+                v.data() + of_head);
     // Means of numbers below 5; scores below 16 are off by less than 1e-5.
-    for (int64_t i = 0; i < kSize; ++i)
-      ASSERT_NEAR(got[static_cast<size_t>(row * kSize + i)], want[static_cast<size_t>(i)], 5e-5)
-          << "token " << row / kHeads << " of " << c.tokens << " behind " << c.before << ", window "
-          << c.window << ", cap " << c.cap;
+    for (int64_t i = 0; i < c.size; ++i)
+      ASSERT_NEAR(got[static_cast<size_t>(row * c.size + i)], want[static_cast<size_t>(i)], 5e-5)
+          << "token " << row / c.heads << " of " << c.tokens << " behind " << c.before << ", window "
+          << c.window << ", cap " << c.cap << ", " << c.heads << " heads on " << c.kv_heads << " of "
+          << c.size;
   }
 }
 
@@ -88,6 +110,57 @@ TEST(Attention, CapsScoresAndReadsHalves) {
   for (const DType dtype : {DType::F32, DType::F16, DType::BF16})
     for (const int64_t tokens : {1, 70})
       for (const int64_t window : {0, 9}) check({tokens, 33, window, 2, dtype});
+}
+
+TEST(Attention, HeadsOfAnyNumberAndSize) {
+  struct Heads {
+    int64_t heads, kv_heads, size;
+  };
+  for (const Heads& h : {Heads{1, 1, 1}, Heads{3, 3, 7}, Heads{2, 2, 64}, Heads{9, 1, 80}, Heads{16, 2, 33},
+                         Heads{2, 1, 256}, Heads{2, 1, 769}})
+    for (const int64_t tokens : {1, 5, 30})
+      check({tokens, 20, 0, 0, DType::F32, h.heads, h.kv_heads, h.size});
+}
+
+// Past the places where keys and the sums of softmax are cut.
+TEST(Attention, LongPasts) {
+  for (const int64_t before : {505, 511, 512, 1020})
+    for (const int64_t window : {0, 500, 600})
+      for (const int64_t tokens : {1, 10}) check({tokens, before, window, 0, DType::F16, 2, 1, kSize});
+}
+
+TEST(Attention, QueriesAndCachesOfAnyStrides) {
+  const Question dense({70, 30, 0, 0, DType::F16});
+  Question strided = dense;
+  strided.queries = dense.queries.transpose(0, 1).copy().transpose(0, 1);
+  strided.keys = dense.keys.transpose(0, 2).copy().transpose(0, 2);
+  const Tensor both = Tensor::cat({dense.values, dense.values}, 1);
+  strided.values = both.narrow(1, 0, 100);
+  EXPECT_EQ(strided.part(0, 70).to_bytes(), dense.part(0, 70).to_bytes());
+}
+
+// Whether a token comes alone, with a few or with all, at any level and with any number of threads.
+TEST(Attention, RowsDoNotDependOnTheirBatch) {
+  if (!test::on_cpu()) GTEST_SKIP() << "the promise of the CPU alone";
+  for (const int64_t window : {0, 1, 300, 520})
+    for (const DType dtype : {DType::F32, DType::F16}) {
+      const int64_t tokens = 150;
+      const Question question({tokens, 450, window, window == 300 ? 5.0 : 0.0, dtype});
+      std::vector<std::byte> first;
+      at_every_level([&](cpu::Isa level) {
+        with_threads({1, 3}, [&](int threads) {
+          for (const int64_t together : {tokens, int64_t{1}, int64_t{2}, int64_t{37}}) {
+            std::vector<Tensor> parts;
+            for (int64_t t = 0; t < tokens; t += together)
+              parts.push_back(question.part(t, std::min(together, tokens - t)));
+            const std::vector<std::byte> got = Tensor::cat(parts, 0).to_bytes();
+            if (first.empty()) first = got;
+            EXPECT_TRUE(got == first) << "window " << window << ", " << together << " together, level "
+                                      << cpu::isa_name(level) << ", " << threads << " threads";
+          }
+        });
+      });
+    }
 }
 
 }  // namespace

@@ -175,7 +175,12 @@ TEST_P(QuantRows, MatchDoubleAndEachOther) {
       for (int64_t r = 0; r < rows; r += named.kernels->panel_rows) {
         const int64_t count = std::min<int64_t>(named.kernels->panel_rows, rows - r);
         named.kernels->pack[id](from + r * blocks * traits.block_bytes, count, k, panel.get());
-        named.kernels->panel[id](panel.get(), count, k, tiles.get(), m, through.data() + r, rows);
+        // Some of these tiles go through more elements than lines are ahead, others through fewer.
+        const std::byte* const begin = panel.get();
+        cpu::Ahead ahead{begin, begin + 640};
+        named.kernels->panel[id](panel.get(), count, k, tiles.get(), m, ahead, through.data() + r, rows);
+        EXPECT_GT(ahead.next, begin) << quant_name(type);
+        EXPECT_LT(ahead.next, ahead.end + 8 * 64) << quant_name(type);
       }
       for (size_t i = 0; i < out.size(); ++i)
         ASSERT_EQ(std::bit_cast<uint32_t>(through[i]), std::bit_cast<uint32_t>(first[i]))
@@ -218,7 +223,10 @@ TEST_P(QuantRows, ExtremeLevelsDoNotOverflow) {
         const AlignedBytes panel = aligned_bytes(named.kernels->panel_bytes[id](k));
         float outs[8];
         named.kernels->pack[id](reinterpret_cast<const std::byte*>(weights.data()), 1, k, panel.get());
-        named.kernels->panel[id](panel.get(), 1, k, tiled(named, type, activations, 8, k).get(), 8, outs, 1);
+        cpu::Ahead none{panel.get(), panel.get()};
+        named.kernels->panel[id](panel.get(), 1, k, tiled(named, type, activations, 8, k).get(), 8, none,
+                                 outs, 1);
+        EXPECT_EQ(none.next, panel.get());
         for (const float value : outs) EXPECT_EQ(value, out) << named.name << " panel";
       }
     }

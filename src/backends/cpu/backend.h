@@ -49,6 +49,8 @@ class CpuBackend final : public Backend {
   void cumsum(const Operand& x, int axis, const Target& out) override;
 
   // rope.cc
+  bool attention(const Operand& queries, const Operand& keys, const Operand& values,
+                 const AttentionOptions& options, const Target& out) override;
   void rope(RopePairs pairs, const Operand& x, const Operand& cos, const Operand& sin,
             const Target& out) override;
 

@@ -11,6 +11,7 @@
 #include <memory>
 
 #include "backends/cpu/backend.h"
+#include "backends/cpu/processor.h"
 #include "core/divide.h"
 #include "core/fail.h"
 #include "core/thread_pool.h"
@@ -22,6 +23,9 @@ constexpr int64_t kPanelFrom = 4;  // activation rows
 constexpr int64_t kPanelCache =
     384 << 10;                            // bytes of panels that one task keeps: part of a second-level cache
 constexpr int64_t kActivationBlock = 64;  // activation rows, at most, that pass over these panels together
+// While the last blocks pass, the next weights are requested. Earlier, they would be gone before they are
+// read. A prompt takes 0.988 of the time on Zen 5 (Q8_0), 0.997 for K formats; elsewhere it was not measured.
+constexpr int64_t kAheadBlocks = 2;
 
 constexpr size_t kRows = kQuantTypeCount;  // no type: rows of activations instead of tiles
 
@@ -113,16 +117,21 @@ void product_of_panels(const Product& p, int64_t begin, int64_t end, int64_t fir
   for (int64_t i = 0; i < panels; ++i)
     p.kernels->pack[p.type](p.weight_row(begin + i * height), std::min(height, end - begin - i * height), p.k,
                             memory + i * bytes);
+  Ahead ahead{p.weight_row(end), p.weight_row(end)};
   for (int64_t a = first; a < last; a += p.together()) {
     const int64_t count = std::min(p.together(), last - a);
+    // The thread's next weights are most likely those behind these.
+    if (reads_further() && last - a <= kAheadBlocks * p.together())
+      ahead.end = p.weight_row(std::min(p.n, 2 * end - begin));
     for (int64_t i = 0; i < panels; ++i) {
       const int64_t row = begin + i * height, rows = std::min(height, end - row);
       if (p.dtype == DType::F32) {
-        p.kernels->panel[p.type](memory + i * bytes, rows, p.k, p.tiles(a), count, p.floats_at(a, row), p.n);
+        p.kernels->panel[p.type](memory + i * bytes, rows, p.k, p.tiles(a), count, ahead, p.floats_at(a, row),
+                                 p.n);
         continue;
       }
       float* floats = scratch<float, 1>(count * height);
-      p.kernels->panel[p.type](memory + i * bytes, rows, p.k, p.tiles(a), count, floats, height);
+      p.kernels->panel[p.type](memory + i * bytes, rows, p.k, p.tiles(a), count, ahead, floats, height);
       for (int64_t c = 0; c < count; ++c)
         narrow(floats + c * height, rows, p.dtype, p.out, (a + c) * p.n + row);
     }

@@ -77,6 +77,12 @@ BW_FN ActivationLayout activation_layout(bool blocks_of_256, int64_t k) {
   return {padded, padded, sum_at, group_at, groups, stride};
 }
 
+/// Memory that a thread reads after what it is doing.
+struct Ahead {
+  const std::byte* next;
+  const std::byte* end;
+};
+
 /// Weights times activations. The order of float additions, which every function of every level keeps:
 ///   blocks of 32:   block b adds (d_w d_y) * sum [+ m_w (d_y sum_y)] to lane b mod 8; at the end lanes l and
 ///   l+4
@@ -105,8 +111,9 @@ struct QuantizedDotKernels {
   void (*interleave[kQuantTypeCount])(const std::byte* activations, int64_t count, int64_t k,
                                       std::byte* tile);
   /// out[a * out_stride + r] = panel row r . activation a, for m activations in consecutive tiles, r < rows.
+  /// Meanwhile the memory ahead is requested, a line for each 32 elements that a tile goes through.
   void (*panel[kQuantTypeCount])(const std::byte* panel, int64_t rows, int64_t k, const std::byte* tiles,
-                                 int64_t m, float* out, int64_t out_stride);
+                                 int64_t m, Ahead& ahead, float* out, int64_t out_stride);
 };
 
 BW_KERNEL_TABLE(QuantizedDotKernels, quantized_dot_kernels)

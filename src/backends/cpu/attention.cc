@@ -1,0 +1,274 @@
+// SPDX-License-Identifier: Apache-2.0
+// Grouped causal attention. A task takes the queries of a few tokens and of all heads that share their keys:
+// scores, weights and results go through the loops of products and of softmax while they are in its core's
+// caches, and what no query sees is not computed. Keys and values pass kKeys at a time, cut at multiples of
+// that in the cache, and no block of queries crosses such a place; so every row's additions have one order,
+// whichever tokens it comes with:
+//   a score          one chain of multiply-adds (gemm.h);
+//   a row's sum      that of softmax over what the row sees;
+//   a result         one chain for each kKeys positions, and the chains in order.
+//
+// Floors: 4 size multiply-adds a visible pair of query and key over twice the f32 peak; one token reads its
+// keys and values once.
+#include <algorithm>
+#include <cmath>
+#include <cstring>
+#include <limits>
+#include <vector>
+
+#include "backends/cpu/backend.h"
+#include "backends/cpu/gemm_thin.h"
+#include "backends/cpu/kernels/binary.h"
+#include "backends/cpu/kernels/gemm.h"
+#include "backends/cpu/kernels/rows.h"
+#include "backends/cpu/kernels/unary.h"
+#include "backends/cpu/scratch.h"
+#include "core/divide.h"
+#include "core/thread_pool.h"
+
+namespace beeswax::cpu {
+namespace {
+
+// A chunk of the sum of a softmax: zeros behind a row's end, but in its last chunk, leave its bits alone.
+constexpr int64_t kKeys = kChunk;
+// Scores of a task that stay in the second-level cache beside what is packed, and the rows that a task has at
+// least, for which packing is worth it.
+constexpr int64_t kScoreBytes = 512 << 10;
+constexpr int64_t kLeastRows = 56;
+// Multiply-adds below which waking other threads costs more than they bring.
+constexpr int64_t kSerialWork = 1 << 18;
+
+/// Keys or values of all heads.
+struct Cached {
+  const std::byte* data;
+  size_t dtype;
+  int64_t element;    // bytes
+  int64_t head, row;  // strides in elements
+
+  explicit Cached(const Operand& x)
+      : data(x.data()),
+        dtype(static_cast<size_t>(x.dtype)),
+        element(static_cast<int64_t>(dtype_bytes(x.dtype, 1))),
+        head(x.layout->stride(0)),
+        row(x.layout->stride(1)) {}
+  const std::byte* at(int64_t of_head, int64_t position) const {
+    return data + (of_head * head + position * row) * element;
+  }
+};
+
+struct Attention {
+  const float* q;
+  int64_t q_token, q_head;  // strides
+  Cached keys, values;
+  float* out;  // [tokens, heads, size]
+  int64_t tokens, heads, kv_heads, positions, size;
+  AttentionOptions options;
+
+  int64_t group() const { return heads / kv_heads; }
+  int64_t before() const { return positions - tokens; }
+  /// The first position that the query at `position` sees.
+  int64_t first_seen(int64_t position) const {
+    return options.window > 0 ? std::max<int64_t>(0, position + 1 - options.window) : 0;
+  }
+};
+
+/// The queries of `count` tokens from `first` on, and the positions [begin, end) that some of them see, from
+/// the last multiple of kKeys on.
+struct Block {
+  int64_t first, count, begin, end;
+};
+
+const GemmTile& tile() { return gemm_tiles().of[static_cast<size_t>(GemmCompute::f32)]; }
+
+/// All queries in blocks.
+std::vector<Block> blocks_of(const Attention& a) {
+  const int64_t rows = tile().mr, least = round_up(ceil_div(kLeastRows, a.group()), rows);
+  std::vector<Block> blocks;
+  for (int64_t first = 0; first < a.tokens;) {
+    const int64_t position = a.before() + first, begin = a.first_seen(position) / kKeys * kKeys;
+    const int64_t row_bytes = (position + rows - begin) * a.group() * static_cast<int64_t>(sizeof(float));
+    const int64_t fit = std::clamp<int64_t>(kScoreBytes / row_bytes / rows * rows,
+                                            std::min<int64_t>(least, tile().mt), tile().mt);
+    const int64_t count = std::min({fit, kKeys - position % kKeys, a.tokens - first});
+    blocks.push_back({first, count, begin, position + count});
+    first += count;
+  }
+  return blocks;
+}
+
+/// One block with one head of keys and values. Rows are in the order of tokens, then of heads.
+class Task {
+ public:
+  Task(const Attention& a, int64_t kv_head, const Block& block)
+      : a_(a),
+        kv_head_(kv_head),
+        block_(block),
+        group_(a.group()),
+        rows_(block.count * group_),
+        seen_(block.end - block.begin),
+        thin_(rows_ <= kGemmThin),
+        queries_(padded_rows() * a.size),
+        scores_(padded_rows() * seen_),
+        packed_(thin_ ? padded_rows() * a.size
+                      : round_up(a.size, tile().lanes) * kKeys +
+                            group_ * block.count * std::max(a.size, kKeys)) {}
+
+  void run() const {
+    scale_queries();
+    score();
+    weigh();
+    mix();
+  }
+
+ private:
+  int64_t padded_rows() const { return rows_ == 1 ? 1 : round_up(rows_, kGemmVectorRows); }
+  float* side() const { return packed_.data() + round_up(a_.size, tile().lanes) * kKeys; }
+  float* out() const { return a_.out + (block_.first * a_.heads + kv_head_ * group_) * a_.size; }
+
+  void scale_queries() const {
+    const AffineLoop loop = compare_kernels().affine[static_cast<size_t>(DType::F32)];
+    const auto factor = static_cast<float>(a_.options.scale);
+    const float zero = 0;
+    float* to = queries_.data();
+    const bool dense = a_.q_head == a_.size;
+    const int64_t heads = dense ? group_ : 1, run = heads * a_.size;
+    for (int64_t t = 0; t < block_.count; ++t)
+      for (int64_t g = 0; g < group_; g += heads, to += run)
+        loop(a_.q + (block_.first + t) * a_.q_token + (kv_head_ * group_ + g) * a_.q_head, to, run, &factor,
+             &zero, false);
+    std::fill(to, queries_.data() + padded_rows() * a_.size, 0.0f);
+  }
+
+  /// Calls step(from, count) for each kKeys positions.
+  template <class Step>
+  void each_keys(Step&& step) const {
+    for (int64_t from = block_.begin; from < block_.end; from += kKeys)
+      step(from, std::min(kKeys, block_.end - from));
+  }
+
+  void score() const {
+    const Cached& keys = a_.keys;
+    if (thin_) {
+      gemm_vectors().dots[keys.dtype]({rows_, seen_, a_.size, keys.at(kv_head_, block_.begin), keys.row,
+                                       queries_.data(), a_.size, scores_.data(), seen_});
+      return;
+    }
+    const int64_t of_head = block_.count * a_.size;
+    for (int64_t g = 0; g < group_; ++g) {
+      const float* from = queries_.data() + g * a_.size;
+      pack_rows(from, group_ * a_.size, a_.size, side() + g * of_head);
+    }
+    each_keys([&](int64_t from, int64_t count) {
+      gemm_packs().pack[keys.dtype](
+          {keys.at(kv_head_, from), keys.row, 1, count, a_.size, tile().nr, tile().lanes, packed_.data()});
+      for (int64_t g = 0; g < group_; ++g)
+        tile().block({block_.count, count, a_.size, side() + g * of_head, packed_.data(),
+                      scores_.data() + g * seen_ + from - block_.begin, group_ * seen_, false});
+    });
+  }
+
+  /// The block's rows of one head, `stride` apart, as panels of A.
+  void pack_rows(const float* from, int64_t stride, int64_t k, float* to) const {
+    gemm_packs().pack[static_cast<size_t>(DType::F32)]({from, stride, 1, block_.count, k, tile().mr, 1, to});
+  }
+
+  /// Scores to weights: what a row does not see becomes 0.
+  void weigh() const {
+    if (a_.options.cap > 0) cap();
+    const auto softmax = row_kernels().loops[static_cast<size_t>(DType::F32)].softmax;
+    const int64_t position = a_.before() + block_.first;
+    const bool limited = a_.first_seen(position + block_.count - 1) > 0;
+    const Scratch<float> scratch(row_scratch(seen_));
+    for (int64_t row = 0; row < rows_; ++row) {
+      float* scores = scores_.data() + row * seen_;
+      const int64_t self = position + row / group_, end = self + 1 - block_.begin;
+      if (!limited) {
+        std::fill(scores + end, scores + seen_, -std::numeric_limits<float>::infinity());
+        continue;
+      }
+      const int64_t begin = a_.first_seen(self) - block_.begin;
+      softmax({scores + begin, 1, end - begin, scores + begin, false, scratch.data(), nullptr, nullptr, 0});
+      std::fill(scores, scores + begin, 0.0f);
+      std::fill(scores + end, scores + seen_, 0.0f);
+    }
+    if (!limited)
+      softmax({scores_.data(), rows_, seen_, scores_.data(), false, scratch.data(), nullptr, nullptr, 0});
+  }
+
+  void cap() const {
+    const AffineLoop affine = compare_kernels().affine[static_cast<size_t>(DType::F32)];
+    const UnaryLoop tanh = unary_float_kernels().f32[static_cast<size_t>(UnaryOp::Tanh)];
+    const auto cap = static_cast<float>(a_.options.cap), inverse = 1 / cap;
+    const float zero = 0;
+    float* scores = scores_.data();
+    affine(scores, scores, rows_ * seen_, &inverse, &zero, false);
+    tanh(scores, scores, rows_ * seen_, 0, false);
+    affine(scores, scores, rows_ * seen_, &cap, &zero, false);
+  }
+
+  void mix() const {
+    const Cached& values = a_.values;
+    const int64_t token = a_.heads * a_.size;
+    each_keys([&](int64_t from, int64_t count) {
+      const float* weights = scores_.data() + from - block_.begin;
+      if (thin_) {
+        float* part = packed_.data();
+        gemm_vectors().lines[values.dtype](
+            {rows_, a_.size, count, values.at(kv_head_, from), values.row, weights, seen_, part, a_.size});
+        for (int64_t row = 0; row < rows_; ++row, part += a_.size) {
+          float* to = out() + row / group_ * token + row % group_ * a_.size;
+          for (int64_t i = 0; i < a_.size; ++i) to[i] = from == block_.begin ? part[i] : to[i] + part[i];
+        }
+        return;
+      }
+      gemm_packs().pack[values.dtype]({values.at(kv_head_, from), 1, values.row, a_.size, count, tile().nr,
+                                       tile().lanes, packed_.data()});
+      for (int64_t g = 0; g < group_; ++g) {
+        pack_rows(weights + g * seen_, group_ * seen_, count, side());
+        tile().block({block_.count, a_.size, count, side(), packed_.data(), out() + g * a_.size, token,
+                      from > block_.begin});
+      }
+    });
+  }
+
+  const Attention& a_;
+  const int64_t kv_head_;
+  const Block& block_;
+  const int64_t group_, rows_, seen_;
+  const bool thin_;  // few rows meet keys and values as they lie
+  const Scratch<float> queries_, scores_, packed_;
+};
+
+}  // namespace
+
+bool CpuBackend::attention(const Operand& queries, const Operand& keys, const Operand& values,
+                           const AttentionOptions& options, const Target& out) {
+  const Shape &q = queries.layout->shape(), &k = keys.layout->shape();
+  const Attention a{reinterpret_cast<const float*>(queries.data()),
+                    queries.layout->stride(0),
+                    queries.layout->stride(1),
+                    Cached(keys),
+                    Cached(values),
+                    reinterpret_cast<float*>(out.data()),
+                    q[0],
+                    q[1],
+                    k[0],
+                    k[1],
+                    q[2],
+                    options};
+  if (a.size > kGemmBlockMost) return false;
+  const std::vector<Block> blocks = blocks_of(a);
+  const auto count = static_cast<int64_t>(blocks.size());
+  const auto task = [&](int64_t index) {
+    Task(a, index / count, blocks[static_cast<size_t>(index % count)]).run();
+  };
+  const bool worth = 2 * a.tokens * a.heads * a.positions * a.size >= kSerialWork;
+  if (worth) {
+    ThreadPool::global().parallel_for(a.kv_heads * count, task);
+  } else {
+    for (int64_t index = 0; index < a.kv_heads * count; ++index) task(index);
+  }
+  return true;
+}
+
+}  // namespace beeswax::cpu
