@@ -58,7 +58,7 @@ step_asan_full() {
   configure_preset asan
   cmake -DBW_ONE_ISA=OFF build-asan >/dev/null || die 4 "cmake could not configure all levels"
   build_preset asan tests/all
-  ctest_preset asan asan-full -L 'unit|backend|model|emu'
+  ctest_preset asan asan-full -L 'unit|backend|model|emu|makers'
 }
 
 step_tsan_build() { need_packages build; build_preset tsan tests/all; }

@@ -1,9 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "backends/cpu/processor.h"
 
+#include <cstdlib>
+#include <string_view>
+
 #if defined(__x86_64__)
 #include <cpuid.h>
 #endif
+
+#include "core/fail.h"
 
 namespace beeswax::cpu {
 namespace {
@@ -31,13 +36,39 @@ bool is_zen5_or_later() {
 #endif
 }
 
+struct Named {
+  Maker maker;
+  std::string_view name;
+};
+constexpr Named kNames[] = {{Maker::other, "other"}, {Maker::intel, "intel"}, {Maker::zen5, "zen5"}};
+
+std::string_view forced() {
+  const char* name = std::getenv("BEESWAX_CPU_MAKER");
+  return name == nullptr ? std::string_view() : name;
+}
+
+Maker choose() {
+  for (const Named& named : kNames)
+    if (named.name == forced()) return named.maker;
+  return is_intel() ? Maker::intel : is_zen5_or_later() ? Maker::zen5 : Maker::other;
+}
+
 }  // namespace
 
-const int64_t kBytesAhead = is_intel() ? 4096 : 0;
-const int64_t kReadAhead = is_zen5_or_later() ? 8192 : kBytesAhead;
-const int64_t kPanelBytes = is_intel() ? 768 << 10 : 0;
-const int64_t kResultsKept = is_zen5_or_later() ? 64 << 10 : 8 << 10;
-const int64_t kShortPlacesKept = is_zen5_or_later() ? 16 << 10 : 0;
-const int64_t kRowsTogether = is_zen5_or_later() ? 2 : 4;
+const Maker kMaker = choose();
+const int64_t kBytesAhead = kMaker == Maker::intel ? 4096 : 0;
+const int64_t kReadAhead = kMaker == Maker::zen5 ? 8192 : kBytesAhead;
+const int64_t kPanelBytes = kMaker == Maker::intel ? 768 << 10 : 0;
+const int64_t kResultsKept = kMaker == Maker::zen5 ? 64 << 10 : 8 << 10;
+const int64_t kShortPlacesKept = kMaker == Maker::zen5 ? 16 << 10 : 0;
+const int64_t kRowsTogether = kMaker == Maker::zen5 ? 2 : 4;
+
+void check_maker() {
+  if (forced().empty()) return;
+  for (const Named& named : kNames)
+    if (named.name == forced()) return;
+  fail(ErrorKind::InvalidArgument, "cpu", "BEESWAX_CPU_MAKER=", forced(),
+       " is not one of intel, zen5 (and later ones of AMD), other");
+}
 
 }  // namespace beeswax::cpu

@@ -7,6 +7,13 @@
 
 namespace beeswax::cpu {
 
+/// Whose processors the loops are made for: Intel's, AMD's from Zen 5 on, or others. The variable
+/// BEESWAX_CPU_MAKER=intel|zen5|other takes others than this machine's, so that tests reach all loops.
+enum class Maker { other, intel, zen5 };
+extern const Maker kMaker;
+/// InvalidArgument where the variable says something else.
+void check_maker();
+
 /// Bytes from what a loop that streams through memory reads to the line that it requests meanwhile; 0 where
 /// the processor foresees enough by itself. Intel's cores foresee up to the end of a page of 4 KiB; with the
 /// next page requested, two cores of an Ice Lake server negate bf16 at 0.92 of the speed of copying, where
