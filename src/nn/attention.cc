@@ -66,9 +66,6 @@ Tensor attend(const Tensor& queries, const Tensor& all_keys, const Tensor& all_v
   return mixed.reshape({heads, tokens, size}).transpose(0, 1);
 }
 
-// The same numbers with a dense last axis.
-Tensor dense_rows(const Tensor& x) { return x.layout().stride(x.rank() - 1) == 1 ? x : x.contiguous(); }
-
 // The whole in one operation of the backend, [tokens, heads, size]; undefined where it has none.
 Tensor in_one(const Tensor& queries, const Tensor& keys, const Tensor& values,
               const AttentionOptions& options) {
@@ -79,7 +76,7 @@ Tensor in_one(const Tensor& queries, const Tensor& keys, const Tensor& values,
       keys.shape() != values.shape() || queries.elem_count() == 0 || keys.dim(2) != queries.dim(2) ||
       queries.dim(1) % keys.dim(0) != 0 || queries.dim(0) > keys.dim(1))
     return {};
-  const Tensor q = dense_rows(queries), k = dense_rows(keys), v = dense_rows(values);
+  const Tensor q = ops::dense_rows(queries), k = ops::dense_rows(keys), v = ops::dense_rows(values);
   Tensor out = ops::empty_on(q, q.shape(), DType::F32);
   const bool done = ops::backend_of(q).attention(ops::operand(q), ops::operand(k), ops::operand(v), options,
                                                  ops::target(out));

@@ -32,6 +32,10 @@ void write_in_place(const Tensor& x, const Submit& submit) {
 inline Tensor empty_on(const Tensor& x, const Shape& shape, DType dtype) {
   return Tensor::empty(shape, dtype, x.device());
 }
+/// The same numbers with a dense last axis.
+inline Tensor dense_rows(const Tensor& x) {
+  return x.layout().stride(x.rank() - 1) == 1 ? x : x.contiguous();
+}
 
 /// Bytes of a dense tensor; TooLarge beyond 2^60 elements.
 size_t checked_bytes(const Shape& shape, DType dtype);

@@ -27,9 +27,6 @@ void check_angles(const Tensor& x, const Tensor& cos, const Tensor& sin) {
          ", and other axes that broadcast to its own");
 }
 
-// The same numbers with a dense last axis.
-Tensor dense_rows(const Tensor& x) { return x.layout().stride(x.rank() - 1) == 1 ? x : x.contiguous(); }
-
 }  // namespace
 
 Tensor Tensor::rope(const Tensor& cos, const Tensor& sin, RopePairs pairs) const {
@@ -38,9 +35,9 @@ Tensor Tensor::rope(const Tensor& cos, const Tensor& sin, RopePairs pairs) const
   if (cos.dim(-1) == 0) return copy();
   Tensor out = ops::empty_on(*this, shape(), dtype());
   if (out.elem_count() == 0) return out;
-  const Tensor x = dense_rows(*this);
-  Tensor c = dense_rows(cos.to_dtype(compute_dtype(dtype())));
-  Tensor s = dense_rows(sin.to_dtype(compute_dtype(dtype())));
+  const Tensor x = ops::dense_rows(*this);
+  Tensor c = ops::dense_rows(cos.to_dtype(compute_dtype(dtype())));
+  Tensor s = ops::dense_rows(sin.to_dtype(compute_dtype(dtype())));
   if (!std::ranges::equal(c.strides(), s.strides())) {
     c = c.contiguous();
     s = s.contiguous();
