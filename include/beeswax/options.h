@@ -24,11 +24,4 @@ enum class CompareOp {
 /// Which elements of an axis make a pair: neighbours (2i, 2i+1), or those of its halves (i, i + n/2).
 enum class RopePairs { Neighbours, Halves };
 
-/// Of causal attention.
-struct AttentionOptions {
-  double scale = 1;
-  int64_t window = 0;  ///< a query sees this many positions at most, itself included; 0: all before it
-  double cap = 0;      ///< scores s become cap tanh(s / cap) before the mask; 0: as they are
-};
-
 }  // namespace beeswax

@@ -14,6 +14,7 @@
 
 #include "beeswax/options.h"
 #include "beeswax/qtensor_type.h"
+#include "core/fail.h"
 #include "core/storage.h"
 
 namespace beeswax {
@@ -97,6 +98,13 @@ struct UpsampleShape {
   double scale_h, scale_w;  // bilinear: the factor the caller gave, or 0
 };
 
+/// Of causal attention.
+struct AttentionOptions {
+  double scale = 1;
+  int64_t window = 0;  ///< a query sees this many positions at most, itself included; 0: all before it
+  double cap = 0;      ///< scores s become cap tanh(s / cap) before the mask; 0: as they are
+};
+
 class Backend {
  public:
   virtual ~Backend() = default;
@@ -155,15 +163,17 @@ class Backend {
   virtual void norm(NormKind kind, const Operand& x, const Operand& weight, const Operand& bias, double eps,
                     const Target& out) = 0;
   virtual void cumsum(const Operand& x, int axis, const Target& out) = 0;
+  /// Whether attention() is better than the operations that it consists of, for heads of this size.
+  virtual bool attends(int64_t /*size*/) const { return false; }
+  /// Causal attention as nn/attention.h defines it, where attends(size) says so. Queries [tokens, heads,
+  /// size] are f32; keys and values [kv_heads, positions, size] f32, f16 or bf16; the last axis of each is
+  /// dense.
+  virtual void attention(const Operand& /*queries*/, const Operand& /*keys*/, const Operand& /*values*/,
+                         const AttentionOptions& /*options*/, const Target& /*out*/) {
+    fail(ErrorKind::Unsupported, "attention", "this backend has no such operation");
+  }
   /// x is [.., d]; cos and sin are [.., h] with 0 < 2h <= d, broadcast to x's other axes, of the compute
   /// dtype and of the same strides. The last axes are dense.
-  /// Causal attention as nn/attention.h defines it. Queries [tokens, heads, size] are f32; keys and values
-  /// [kv_heads, positions, size] f32, f16 or bf16; the last axis of each is dense. False where the operations
-  /// that it consists of are as good.
-  virtual bool attention(const Operand& /*queries*/, const Operand& /*keys*/, const Operand& /*values*/,
-                         const AttentionOptions& /*options*/, const Target& /*out*/) {
-    return false;
-  }
   virtual void rope(RopePairs pairs, const Operand& x, const Operand& cos, const Operand& sin,
                     const Target& out) = 0;
 

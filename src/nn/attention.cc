@@ -66,29 +66,29 @@ Tensor attend(const Tensor& queries, const Tensor& all_keys, const Tensor& all_v
   return mixed.reshape({heads, tokens, size}).transpose(0, 1);
 }
 
-// The whole in one operation of the backend, [tokens, heads, size]; undefined where it has none.
-Tensor in_one(const Tensor& queries, const Tensor& keys, const Tensor& values,
-              const AttentionOptions& options) {
-  const auto cached = [](const Tensor& x) {
-    return x.rank() == 3 && (x.dtype() == DType::F32 || x.dtype() == DType::F16 || x.dtype() == DType::BF16);
+// Whether the backend has it as one operation, for operands that suit it; others meet checks on their way.
+bool in_one(const Tensor& queries, const Tensor& keys, const Tensor& values) {
+  const auto suits = [&](const Tensor& x) {
+    return x.rank() == 3 && x.device() == queries.device() && x.elem_count() > 0 &&
+           (x.dtype() == DType::F32 || x.dtype() == DType::F16 || x.dtype() == DType::BF16);
   };
-  if (queries.rank() != 3 || queries.dtype() != DType::F32 || !cached(keys) || !cached(values) ||
-      keys.shape() != values.shape() || queries.elem_count() == 0 || keys.dim(2) != queries.dim(2) ||
-      queries.dim(1) % keys.dim(0) != 0 || queries.dim(0) > keys.dim(1))
-    return {};
-  const Tensor q = ops::dense_rows(queries), k = ops::dense_rows(keys), v = ops::dense_rows(values);
-  Tensor out = ops::empty_on(q, q.shape(), DType::F32);
-  const bool done = ops::backend_of(q).attention(ops::operand(q), ops::operand(k), ops::operand(v), options,
-                                                 ops::target(out));
-  return done ? out : Tensor();
+  return suits(queries) && queries.dtype() == DType::F32 && suits(keys) && suits(values) &&
+         keys.shape() == values.shape() && keys.dim(2) == queries.dim(2) &&
+         queries.dim(1) % keys.dim(0) == 0 && queries.dim(0) <= keys.dim(1) &&
+         ops::backend_of(queries).attends(queries.dim(2));
 }
 
 }  // namespace
 
 Tensor attention(const Tensor& queries, const Tensor& keys, const Tensor& values,
                  const AttentionOptions& options) {
-  if (const Tensor out = in_one(queries, keys, values, options); out.defined())
-    return out.reshape({out.dim(0), out.dim(1) * out.dim(2)});
+  if (in_one(queries, keys, values)) {
+    const Tensor q = ops::dense_rows(queries), k = ops::dense_rows(keys), v = ops::dense_rows(values);
+    const Tensor out = ops::empty_on(q, {q.dim(0), q.dim(1) * q.dim(2)}, DType::F32);
+    ops::backend_of(q).attention(ops::operand(q), ops::operand(k), ops::operand(v), options,
+                                 ops::target(out));
+    return out;
+  }
   const Tensor scaled = queries.affine(options.scale, 0);
   const int64_t tokens = queries.dim(0), before = keys.dim(1) - tokens;
   const int64_t block = kQueryBlock, width = queries.dim(1) * queries.dim(2);

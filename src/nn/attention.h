@@ -3,6 +3,7 @@
 // one key/value head. Vaswani et al., "Attention Is All You Need", 2017; Ainslie et al., "GQA", 2023.
 #pragma once
 
+#include "backends/backend.h"
 #include "beeswax/tensor.h"
 
 namespace beeswax::nn {

@@ -129,6 +129,26 @@ TEST(Attention, LongPasts) {
       for (const int64_t tokens : {1, 10}) check({tokens, before, window, 0, DType::F16, 2, 1, kSize});
 }
 
+// So many scores that a block has few tokens.
+TEST(Attention, PastsWhoseScoresFillCaches) {
+  if (test::on_software_gpu()) GTEST_SKIP() << "minutes there";
+  for (const int64_t window : {0, 2500}) check({40, 3050, window, 0, DType::F32, 8, 1, kSize});
+}
+
+// What lies before a window is not looked at.
+TEST(Attention, PositionsBeforeTheWindowMayBeAnything) {
+  Question question({1, 700, 100, 0, DType::F32});
+  const auto spoil = [](const Tensor& x) {
+    std::vector<float> values = x.to_vec<float>();
+    for (size_t i = 0; i < static_cast<size_t>(600 * kSize); ++i) values[i] = NAN;
+    return Tensor::from_vec(values, x.shape());
+  };
+  const std::vector<float> want = question.part(0, 1).to_vec<float>();
+  question.keys = spoil(question.keys);
+  question.values = spoil(question.values);
+  EXPECT_EQ(question.part(0, 1).to_vec<float>(), want);
+}
+
 TEST(Attention, QueriesAndCachesOfAnyStrides) {
   const Question dense({70, 30, 0, 0, DType::F16});
   Question strided = dense;
@@ -139,13 +159,16 @@ TEST(Attention, QueriesAndCachesOfAnyStrides) {
   EXPECT_EQ(strided.part(0, 70).to_bytes(), dense.part(0, 70).to_bytes());
 }
 
-// Whether a token comes alone, with a few or with all, at any level and with any number of threads.
+// Whether a token comes alone, with a few or with all, at any level and with any number of threads, which
+// share a head's past where there are three, or one head.
 TEST(Attention, RowsDoNotDependOnTheirBatch) {
   if (!test::on_cpu()) GTEST_SKIP() << "the promise of the CPU alone";
   for (const int64_t window : {0, 1, 300, 520})
     for (const DType dtype : {DType::F32, DType::F16}) {
       const int64_t tokens = 150;
-      const Question question({tokens, 450, window, window == 300 ? 5.0 : 0.0, dtype});
+      Case c{tokens, 450, window, window == 300 ? 5.0 : 0.0, dtype};
+      if (window == 1) c.kv_heads = 1;
+      const Question question(c);
       std::vector<std::byte> first;
       at_every_level([&](cpu::Isa level) {
         with_threads({1, 3}, [&](int threads) {

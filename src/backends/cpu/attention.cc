@@ -1,18 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
 // Grouped causal attention. A task takes the queries of a few tokens and of all heads that share their keys:
-// scores, weights and results go through the loops of products and of softmax while they are in its core's
-// caches, and what no query sees is not computed. Keys and values pass kKeys at a time, cut at multiples of
-// that in the cache, and no block of queries crosses such a place; so every row's additions have one order,
-// whichever tokens it comes with:
+// scores, weights and results go through the loops of products and of softmax, in its core's caches as long
+// as kScoreBytes hold the scores of kLeastRows rows. Keys and values pass kKeys at a time, cut at multiples
+// of that in the cache, and no block of queries crosses such a place; so every row's additions have one
+// order, whichever tokens it comes with:
 //   a score          one chain of multiply-adds (gemm.h);
 //   a row's sum      that of softmax over what the row sees;
 //   a result         one chain for each kKeys positions, and the chains in order.
 //
-// Floors: 4 size multiply-adds a visible pair of query and key over twice the f32 peak; one token reads its
-// keys and values once.
+// Floors: 2 size multiply-adds a pair of query and key, half of them where prompts begin, over the f32 peak;
+// one token reads its keys and values once.
 #include <algorithm>
-#include <cmath>
-#include <cstring>
+#include <deque>
 #include <limits>
 #include <vector>
 
@@ -29,7 +28,8 @@
 namespace beeswax::cpu {
 namespace {
 
-// A chunk of the sum of a softmax: zeros behind a row's end, but in its last chunk, leave its bits alone.
+// A chunk of the sum of a softmax: what is masked behind a row's end, in its last chunk, leaves its bits
+// alone. Terms are scaled so that the largest is 2^64, and a masked one is 2^-86, which no sum of both shows.
 constexpr int64_t kKeys = kChunk;
 // Scores of a task that stay in the second-level cache beside what is packed, and the rows that a task has at
 // least, for which packing is worth it.
@@ -72,10 +72,12 @@ struct Attention {
   }
 };
 
-/// The queries of `count` tokens from `first` on, and the positions [begin, end) that some of them see, from
-/// the last multiple of kKeys on.
+/// The queries of `count` tokens from `first` on, and the positions [begin, end) that some of them see.
 struct Block {
   int64_t first, count, begin, end;
+
+  /// Positions are cut at multiples of kKeys into so many parts.
+  int64_t parts() const { return ceil_div(end, kKeys) - begin / kKeys; }
 };
 
 const GemmTile& tile() { return gemm_tiles().of[static_cast<size_t>(GemmCompute::f32)]; }
@@ -85,7 +87,7 @@ std::vector<Block> blocks_of(const Attention& a) {
   const int64_t rows = tile().mr, least = round_up(ceil_div(kLeastRows, a.group()), rows);
   std::vector<Block> blocks;
   for (int64_t first = 0; first < a.tokens;) {
-    const int64_t position = a.before() + first, begin = a.first_seen(position) / kKeys * kKeys;
+    const int64_t position = a.before() + first, begin = a.first_seen(position);
     const int64_t row_bytes = (position + rows - begin) * a.group() * static_cast<int64_t>(sizeof(float));
     const int64_t fit = std::clamp<int64_t>(kScoreBytes / row_bytes / rows * rows,
                                             std::min<int64_t>(least, tile().mt), tile().mt);
@@ -96,7 +98,9 @@ std::vector<Block> blocks_of(const Attention& a) {
   return blocks;
 }
 
-/// One block with one head of keys and values. Rows are in the order of tokens, then of heads.
+/// One block with one head of keys and values. Rows are in the order of tokens, then of heads. Scores and
+/// mixes of different parts may be made at the same time where there are few rows, mixes else one after the
+/// other.
 class Task {
  public:
   Task(const Attention& a, int64_t kv_head, const Block& block)
@@ -106,70 +110,47 @@ class Task {
         group_(a.group()),
         rows_(block.count * group_),
         seen_(block.end - block.begin),
-        thin_(rows_ <= kGemmThin),
+        thin_(is_thin(a, block)),
         queries_(padded_rows() * a.size),
         scores_(padded_rows() * seen_),
-        packed_(thin_ ? padded_rows() * a.size
-                      : round_up(a.size, tile().lanes) * kKeys +
-                            group_ * block.count * std::max(a.size, kKeys)) {}
+        packed_(thin_ ? block.parts() * padded_rows() * a.size
+                      : side_at() + block.count * std::max(group_ * a.size, kKeys)) {}
+
+  /// Whether rows are so few that they meet keys and values as they lie.
+  static bool is_thin(const Attention& a, const Block& block) { return block.count * a.group() <= kGemmThin; }
 
   void run() const {
-    scale_queries();
-    score();
+    begin();
+    for (int64_t part = 0; part < block_.parts(); ++part) score(part);
     weigh();
-    mix();
+    for (int64_t part = 0; part < block_.parts(); ++part) mix(part);
+    if (thin_) join();
   }
 
- private:
-  int64_t padded_rows() const { return rows_ == 1 ? 1 : round_up(rows_, kGemmVectorRows); }
-  float* side() const { return packed_.data() + round_up(a_.size, tile().lanes) * kKeys; }
-  float* out() const { return a_.out + (block_.first * a_.heads + kv_head_ * group_) * a_.size; }
-
-  void scale_queries() const {
-    const AffineLoop loop = compare_kernels().affine[static_cast<size_t>(DType::F32)];
-    const auto factor = static_cast<float>(a_.options.scale);
-    const float zero = 0;
-    float* to = queries_.data();
-    const bool dense = a_.q_head == a_.size;
-    const int64_t heads = dense ? group_ : 1, run = heads * a_.size;
-    for (int64_t t = 0; t < block_.count; ++t)
-      for (int64_t g = 0; g < group_; g += heads, to += run)
-        loop(a_.q + (block_.first + t) * a_.q_token + (kv_head_ * group_ + g) * a_.q_head, to, run, &factor,
-             &zero, false);
-    std::fill(to, queries_.data() + padded_rows() * a_.size, 0.0f);
+  /// Scales queries, and packs them.
+  void begin() const {
+    scale_queries();
+    if (thin_) return;
+    for (int64_t g = 0; g < group_; ++g)
+      pack_rows(queries_.data() + g * a_.size, group_ * a_.size, a_.size,
+                side() + g * block_.count * a_.size);
   }
 
-  /// Calls step(from, count) for each kKeys positions.
-  template <class Step>
-  void each_keys(Step&& step) const {
-    for (int64_t from = block_.begin; from < block_.end; from += kKeys)
-      step(from, std::min(kKeys, block_.end - from));
-  }
-
-  void score() const {
+  /// Scores of a part.
+  void score(int64_t part) const {
     const Cached& keys = a_.keys;
+    const auto [from, count] = positions(part);
+    float* scores = scores_.data() + from - block_.begin;
     if (thin_) {
-      gemm_vectors().dots[keys.dtype]({rows_, seen_, a_.size, keys.at(kv_head_, block_.begin), keys.row,
-                                       queries_.data(), a_.size, scores_.data(), seen_});
+      gemm_vectors().dots[keys.dtype]({rows_, count, a_.size, keys.at(kv_head_, from), keys.row,
+                                       queries_.data(), a_.size, scores, seen_});
       return;
     }
-    const int64_t of_head = block_.count * a_.size;
-    for (int64_t g = 0; g < group_; ++g) {
-      const float* from = queries_.data() + g * a_.size;
-      pack_rows(from, group_ * a_.size, a_.size, side() + g * of_head);
-    }
-    each_keys([&](int64_t from, int64_t count) {
-      gemm_packs().pack[keys.dtype](
-          {keys.at(kv_head_, from), keys.row, 1, count, a_.size, tile().nr, tile().lanes, packed_.data()});
-      for (int64_t g = 0; g < group_; ++g)
-        tile().block({block_.count, count, a_.size, side() + g * of_head, packed_.data(),
-                      scores_.data() + g * seen_ + from - block_.begin, group_ * seen_, false});
-    });
-  }
-
-  /// The block's rows of one head, `stride` apart, as panels of A.
-  void pack_rows(const float* from, int64_t stride, int64_t k, float* to) const {
-    gemm_packs().pack[static_cast<size_t>(DType::F32)]({from, stride, 1, block_.count, k, tile().mr, 1, to});
+    gemm_packs().pack[keys.dtype](
+        {keys.at(kv_head_, from), keys.row, 1, count, a_.size, tile().nr, tile().lanes, packed_.data()});
+    for (int64_t g = 0; g < group_; ++g)
+      tile().block({block_.count, count, a_.size, side() + g * block_.count * a_.size, packed_.data(),
+                    scores + g * seen_, group_ * seen_, false});
   }
 
   /// Scores to weights: what a row does not see becomes 0.
@@ -195,6 +176,72 @@ class Task {
       softmax({scores_.data(), rows_, seen_, scores_.data(), false, scratch.data(), nullptr, nullptr, 0});
   }
 
+  /// What the weights make of a part's values.
+  void mix(int64_t part) const {
+    const Cached& values = a_.values;
+    const auto [from, count] = positions(part);
+    const float* weights = scores_.data() + from - block_.begin;
+    if (thin_) {
+      gemm_vectors().lines[values.dtype]({rows_, a_.size, count, values.at(kv_head_, from), values.row,
+                                          weights, seen_, mixed(part), a_.size});
+      return;
+    }
+    gemm_packs().pack[values.dtype](
+        {values.at(kv_head_, from), 1, values.row, a_.size, count, tile().nr, tile().lanes, packed_.data()});
+    for (int64_t g = 0; g < group_; ++g) {
+      pack_rows(weights + g * seen_, group_ * seen_, count, side());
+      tile().block({block_.count, a_.size, count, side(), packed_.data(), out() + g * a_.size,
+                    a_.heads * a_.size, part > 0});
+    }
+  }
+
+  /// The results of few rows, of their parts.
+  void join() const {
+    for (int64_t row = 0; row < rows_; ++row) {
+      float* to = out() + row / group_ * a_.heads * a_.size + row % group_ * a_.size;
+      std::copy_n(mixed(0) + row * a_.size, a_.size, to);
+      for (int64_t part = 1; part < block_.parts(); ++part) {
+        const float* more = mixed(part) + row * a_.size;
+        for (int64_t i = 0; i < a_.size; ++i) to[i] += more[i];
+      }
+    }
+  }
+
+ private:
+  struct Positions {
+    int64_t from, count;
+  };
+  Positions positions(int64_t part) const {
+    const int64_t at = (block_.begin / kKeys + part) * kKeys, from = std::max(block_.begin, at);
+    return {from, std::min(block_.end, at + kKeys) - from};
+  }
+
+  int64_t padded_rows() const { return rows_ == 1 ? 1 : round_up(rows_, kGemmVectorRows); }
+  // Behind packed keys or values: packed queries, of all heads, or the weights of one.
+  int64_t side_at() const { return round_up(a_.size, tile().lanes) * kKeys; }
+  float* side() const { return packed_.data() + side_at(); }
+  float* mixed(int64_t part) const { return packed_.data() + part * padded_rows() * a_.size; }
+  float* out() const { return a_.out + (block_.first * a_.heads + kv_head_ * group_) * a_.size; }
+
+  void scale_queries() const {
+    const AffineLoop loop = compare_kernels().affine[static_cast<size_t>(DType::F32)];
+    const auto factor = static_cast<float>(a_.options.scale);
+    const float zero = 0;
+    float* to = queries_.data();
+    const bool dense = a_.q_head == a_.size;
+    const int64_t heads = dense ? group_ : 1, run = heads * a_.size;
+    for (int64_t t = 0; t < block_.count; ++t)
+      for (int64_t g = 0; g < group_; g += heads, to += run)
+        loop(a_.q + (block_.first + t) * a_.q_token + (kv_head_ * group_ + g) * a_.q_head, to, run, &factor,
+             &zero, false);
+    std::fill(to, queries_.data() + padded_rows() * a_.size, 0.0f);
+  }
+
+  /// The block's rows of one head, `stride` apart, as panels of A.
+  void pack_rows(const float* from, int64_t stride, int64_t k, float* to) const {
+    gemm_packs().pack[static_cast<size_t>(DType::F32)]({from, stride, 1, block_.count, k, tile().mr, 1, to});
+  }
+
   void cap() const {
     const AffineLoop affine = compare_kernels().affine[static_cast<size_t>(DType::F32)];
     const UnaryLoop tanh = unary_float_kernels().f32[static_cast<size_t>(UnaryOp::Tanh)];
@@ -206,42 +253,36 @@ class Task {
     affine(scores, scores, rows_ * seen_, &cap, &zero, false);
   }
 
-  void mix() const {
-    const Cached& values = a_.values;
-    const int64_t token = a_.heads * a_.size;
-    each_keys([&](int64_t from, int64_t count) {
-      const float* weights = scores_.data() + from - block_.begin;
-      if (thin_) {
-        float* part = packed_.data();
-        gemm_vectors().lines[values.dtype](
-            {rows_, a_.size, count, values.at(kv_head_, from), values.row, weights, seen_, part, a_.size});
-        for (int64_t row = 0; row < rows_; ++row, part += a_.size) {
-          float* to = out() + row / group_ * token + row % group_ * a_.size;
-          for (int64_t i = 0; i < a_.size; ++i) to[i] = from == block_.begin ? part[i] : to[i] + part[i];
-        }
-        return;
-      }
-      gemm_packs().pack[values.dtype]({values.at(kv_head_, from), 1, values.row, a_.size, count, tile().nr,
-                                       tile().lanes, packed_.data()});
-      for (int64_t g = 0; g < group_; ++g) {
-        pack_rows(weights + g * seen_, group_ * seen_, count, side());
-        tile().block({block_.count, a_.size, count, side(), packed_.data(), out() + g * a_.size, token,
-                      from > block_.begin});
-      }
-    });
-  }
-
   const Attention& a_;
   const int64_t kv_head_;
   const Block& block_;
   const int64_t group_, rows_, seen_;
-  const bool thin_;  // few rows meet keys and values as they lie
+  const bool thin_;
   const Scratch<float> queries_, scores_, packed_;
 };
 
+/// Few rows with a long past and with heads that do not go evenly on the threads, which then share each past.
+void in_parts(const Attention& a, const Block& block) {
+  std::deque<Task> tasks;
+  for (int64_t head = 0; head < a.kv_heads; ++head) tasks.emplace_back(a, head, block).begin();
+  const int64_t parts = block.parts();
+  const auto each_part = [&](auto step) {
+    ThreadPool::global().parallel_for(a.kv_heads * parts, [&](int64_t index) {
+      step(tasks[static_cast<size_t>(index / parts)], index % parts);
+    });
+  };
+  each_part([](const Task& task, int64_t part) { task.score(part); });
+  ThreadPool::global().parallel_for(a.kv_heads,
+                                    [&](int64_t head) { tasks[static_cast<size_t>(head)].weigh(); });
+  each_part([](const Task& task, int64_t part) { task.mix(part); });
+  for (const Task& task : tasks) task.join();
+}
+
 }  // namespace
 
-bool CpuBackend::attention(const Operand& queries, const Operand& keys, const Operand& values,
+bool CpuBackend::attends(int64_t size) const { return size <= kGemmBlockMost; }
+
+void CpuBackend::attention(const Operand& queries, const Operand& keys, const Operand& values,
                            const AttentionOptions& options, const Target& out) {
   const Shape &q = queries.layout->shape(), &k = keys.layout->shape();
   const Attention a{reinterpret_cast<const float*>(queries.data()),
@@ -256,19 +297,17 @@ bool CpuBackend::attention(const Operand& queries, const Operand& keys, const Op
                     k[1],
                     q[2],
                     options};
-  if (a.size > kGemmBlockMost) return false;
   const std::vector<Block> blocks = blocks_of(a);
   const auto count = static_cast<int64_t>(blocks.size());
+  const bool worth = 2 * a.tokens * a.heads * a.positions * a.size >= kSerialWork;
+  const int64_t threads = worth ? ThreadPool::global().threads() : 1;
+  if (count == 1 && blocks[0].parts() > 1 && a.kv_heads % threads != 0 && Task::is_thin(a, blocks[0]))
+    return in_parts(a, blocks[0]);
   const auto task = [&](int64_t index) {
     Task(a, index / count, blocks[static_cast<size_t>(index % count)]).run();
   };
-  const bool worth = 2 * a.tokens * a.heads * a.positions * a.size >= kSerialWork;
-  if (worth) {
-    ThreadPool::global().parallel_for(a.kv_heads * count, task);
-  } else {
-    for (int64_t index = 0; index < a.kv_heads * count; ++index) task(index);
-  }
-  return true;
+  if (threads > 1) return ThreadPool::global().parallel_for(a.kv_heads * count, task);
+  for (int64_t index = 0; index < a.kv_heads * count; ++index) task(index);
 }
 
 }  // namespace beeswax::cpu

@@ -48,9 +48,12 @@ class CpuBackend final : public Backend {
             const Target& out) override;
   void cumsum(const Operand& x, int axis, const Target& out) override;
 
-  // rope.cc
-  bool attention(const Operand& queries, const Operand& keys, const Operand& values,
+  // attention.cc
+  bool attends(int64_t size) const override;
+  void attention(const Operand& queries, const Operand& keys, const Operand& values,
                  const AttentionOptions& options, const Target& out) override;
+
+  // rope.cc
   void rope(RopePairs pairs, const Operand& x, const Operand& cos, const Operand& sin,
             const Target& out) override;
 

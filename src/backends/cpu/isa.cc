@@ -5,7 +5,6 @@
 #include <cstdlib>
 #include <string>
 
-#include "backends/cpu/processor.h"
 #include "beeswax/export.h"
 #include "core/fail.h"
 
@@ -27,7 +26,6 @@ Isa detect() { return Isa::BW_ONE_ISA; }
 #endif
 
 Isa choose() {
-  check_maker();
   const char* forced = std::getenv("BEESWAX_CPU_ISA");
   if (forced == nullptr || *forced == '\0') return best_isa();
   for (Isa level : {Isa::base, Isa::v3, Isa::v4}) {

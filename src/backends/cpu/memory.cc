@@ -10,6 +10,7 @@
 
 #include "backends/cpu/backend.h"
 #include "backends/cpu/memory.h"
+#include "backends/cpu/processor.h"
 #include "core/fail.h"
 #include "core/os/memory.h"
 #include "core/small_pool.h"
@@ -192,8 +193,12 @@ void CpuBackend::copy_from(const Storage& from, size_t offset, Storage& to, size
 void CpuBackend::synchronize() {}
 
 CpuBackend& CpuBackend::instance() {
-  static CpuBackend backend;
-  return backend;
+  static CpuBackend& the_backend = []() -> CpuBackend& {
+    check_maker();
+    static CpuBackend backend;
+    return backend;
+  }();
+  return the_backend;
 }
 
 }  // namespace beeswax::cpu

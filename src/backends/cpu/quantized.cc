@@ -120,8 +120,8 @@ void product_of_panels(const Product& p, int64_t begin, int64_t end, int64_t fir
   Ahead ahead{p.weight_row(end), p.weight_row(end)};
   for (int64_t a = first; a < last; a += p.together()) {
     const int64_t count = std::min(p.together(), last - a);
-    // The thread's next weights are most likely those behind these.
-    if (reads_further() && last - a <= kAheadBlocks * p.together())
+    // The thread's next weights are most likely those behind these, unless tasks share them.
+    if (reads_further() && last - first == p.m && last - a <= kAheadBlocks * p.together())
       ahead.end = p.weight_row(std::min(p.n, 2 * end - begin));
     for (int64_t i = 0; i < panels; ++i) {
       const int64_t row = begin + i * height, rows = std::min(height, end - row);
