@@ -159,16 +159,13 @@ TEST(Attention, QueriesAndCachesOfAnyStrides) {
   EXPECT_EQ(strided.part(0, 70).to_bytes(), dense.part(0, 70).to_bytes());
 }
 
-// Whether a token comes alone, with a few or with all, at any level and with any number of threads, which
-// share a head's past where there are three, or one head.
+// Whether a token comes alone, with a few or with all, at any level and with any number of threads.
 TEST(Attention, RowsDoNotDependOnTheirBatch) {
   if (!test::on_cpu()) GTEST_SKIP() << "the promise of the CPU alone";
   for (const int64_t window : {0, 1, 300, 520})
     for (const DType dtype : {DType::F32, DType::F16}) {
       const int64_t tokens = 150;
-      Case c{tokens, 450, window, window == 300 ? 5.0 : 0.0, dtype};
-      if (window == 1) c.kv_heads = 1;
-      const Question question(c);
+      const Question question({tokens, 450, window, window == 300 ? 5.0 : 0.0, dtype});
       std::vector<std::byte> first;
       at_every_level([&](cpu::Isa level) {
         with_threads({1, 3}, [&](int threads) {
@@ -182,6 +179,23 @@ TEST(Attention, RowsDoNotDependOnTheirBatch) {
                                       << cpu::isa_name(level) << ", " << threads << " threads";
           }
         });
+      });
+    }
+}
+
+// One token with so long a past that threads share it, where three do not go evenly with the heads.
+TEST(Attention, SharedPastsHaveTheBitsOfWholeOnes) {
+  if (!test::on_cpu()) GTEST_SKIP() << "the promise of the CPU alone";
+  for (const int64_t kv_heads : {1, 2})
+    for (const int64_t window : {0, 1200}) {
+      const int64_t tokens = 20;
+      const Question question({tokens, 1530, window, 0, DType::F16, 4 * kv_heads, kv_heads, 64});
+      const std::vector<std::byte> whole = question.part(0, tokens).to_bytes();
+      with_threads({1, 2, 3}, [&](int threads) {
+        std::vector<Tensor> rows;
+        for (int64_t t = 0; t < tokens; ++t) rows.push_back(question.part(t, 1));
+        EXPECT_TRUE(Tensor::cat(rows, 0).to_bytes() == whole)
+            << kv_heads << " heads, window " << window << ", " << threads << " threads";
       });
     }
 }
