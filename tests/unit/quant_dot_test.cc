@@ -10,7 +10,9 @@
 #endif
 
 #include <bit>
+#include <cmath>
 #include <cstring>
+#include <limits>
 #include <memory>
 #include <random>
 
@@ -187,6 +189,42 @@ TEST_P(QuantRows, MatchDoubleAndEachOther) {
             << quant_name(type) << " k " << k << " panel " << named.name << " activation " << i / rows
             << " row " << i % rows << ": " << through[i] << " " << first[i];
     }
+  }
+}
+
+// Tiles that are made at once have the bytes of those made of prepared rows.
+TEST_P(QuantRows, TilesAreAlikeMadeBothWays) {
+  const QuantType type = GetParam();
+  const auto id = static_cast<size_t>(type);
+  const int64_t block = quant_traits(type).block_elements;
+  constexpr float kNan = std::numeric_limits<float>::quiet_NaN();
+  constexpr float kInfinity = std::numeric_limits<float>::infinity();
+  std::mt19937 random(4);
+  std::normal_distribution<float> normal;
+  // What some elements are, and what the others are multiplied with: those of rows at -149 are denormal.
+  const std::vector<std::pair<float, int>> kinds = {
+      {1, 0},          {0, 0},          {-0.0f, 100}, {kNan, 0}, {-kNan, -60},
+      {kInfinity, 20}, {-kInfinity, 0}, {1e38f, 0},   {0, -119}, {0, -149}};
+  for (const Named& named : all_kernels()) {
+    if (named.kernels->prepare_tile[id] == nullptr) continue;
+    const int64_t rows = named.kernels->tile_rows;
+    for (const int64_t blocks : {1, 2, 3, 7, 8, 9, 16, 25})
+      for (int64_t count = 1; count <= rows; ++count)
+        for (const auto& [value, exponent] : kinds) {
+          const int64_t k = blocks * block;
+          std::vector<float> x(static_cast<size_t>(count * k));
+          for (float& element : x) element = std::ldexp(normal(random), exponent);
+          for (int64_t i = 0; i < count * k; i += 1 + static_cast<int64_t>(random() % 97))
+            x[static_cast<size_t>(i)] = value;
+          std::fill_n(x.begin() + (count - 1) * k, block, value);
+          if (value == 0.49999997f) x[static_cast<size_t>((count - 1) * k)] = 127;  // then the scale is 1
+          const Activations activations(type, count, k, x);
+          const int64_t bytes = named.kernels->tile_bytes[id](k);
+          std::vector<std::byte> made(static_cast<size_t>(bytes), std::byte{0x55});
+          named.kernels->prepare_tile[id](x.data(), count, k, made.data());
+          ASSERT_EQ(std::memcmp(made.data(), tiled(named, type, activations, count, k).get(), made.size()), 0)
+              << named.name << " k " << k << " rows " << count << " value " << value << " 2^" << exponent;
+        }
   }
 }
 

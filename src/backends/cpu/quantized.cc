@@ -56,15 +56,15 @@ void narrow(const float* from, int64_t count, DType dtype, std::byte* out, int64
   }
 }
 
-/// A row of activations as floats: itself, or widened into scratch.
-const float* widened_row(const Operand& x, int64_t row, int64_t k) {
+/// `count` rows of activations as floats: themselves, or widened into scratch.
+const float* widened_rows(const Operand& x, int64_t row, int64_t count, int64_t k) {
   if (x.dtype == DType::F32) return reinterpret_cast<const float*>(x.data()) + row * k;
-  float* floats = scratch<float, 0>(k);
+  float* floats = scratch<float, 0>(count * k);
   const auto* halves = reinterpret_cast<const uint16_t*>(x.data()) + row * k;
   if (x.dtype == DType::F16) {
-    quantized_kernels().widen_f16(halves, floats, k);
+    quantized_kernels().widen_f16(halves, floats, count * k);
   } else {
-    quantized_kernels().widen_bf16(halves, floats, k);
+    quantized_kernels().widen_bf16(halves, floats, count * k);
   }
   return floats;
 }
@@ -262,29 +262,37 @@ void CpuBackend::quantized_matmul(const Operand& x, std::span<const QuantizedPro
     form.stride = form.type == kRows ? row_stride : kernels.tile_bytes[form.type](k);
   }
   std::byte* all_rows = nullptr;
+  bool by_rows = false;  // some form is rows or made of them
   for (Form& form : forms) {
     const int64_t count = form.type == kRows ? m : ceil_div(m, tile);
     form.memory = allocate(static_cast<size_t>(count * form.stride));
     if (form.type == kRows) all_rows = form.memory->data();
+    by_rows = by_rows || form.type == kRows || kernels.prepare_tile[form.type] == nullptr;
   }
   const auto prepare = kernels.prepare[blocks_of_256 ? 1 : 0];
   const auto arrange = all_rows != nullptr ? kernels.arrange[blocks_of_256 ? 1 : 0] : nullptr;
-  parallel_ranges(
-      ceil_div(m, tile), std::max<int64_t>(1, 16384 / (k * tile)), [&](int64_t begin, int64_t end) {
-        for (int64_t t = begin; t < end; ++t) {
-          std::byte* rows = all_rows != nullptr ? all_rows + t * tile * row_stride
-                                                : scratch<std::byte, 3>(tile * row_stride);
-          const int64_t count = std::min(tile, m - t * tile);
-          for (int64_t r = 0; r < count; ++r) {
-            std::byte* const row = rows + r * row_stride;
-            prepare(widened_row(x, t * tile + r, k), k, row);
-            if (arrange != nullptr) arrange(k, row);
-          }
-          for (Form& form : forms)
-            if (form.type != kRows)
-              kernels.interleave[form.type](rows, count, k, form.memory->data() + t * form.stride);
-        }
-      });
+  parallel_ranges(ceil_div(m, tile), std::max<int64_t>(1, 16384 / (k * tile)),
+                  [&](int64_t begin, int64_t end) {
+                    for (int64_t t = begin; t < end; ++t) {
+                      std::byte* rows = all_rows != nullptr ? all_rows + t * tile * row_stride
+                                                            : scratch<std::byte, 3>(tile * row_stride);
+                      const int64_t count = std::min(tile, m - t * tile);
+                      const float* const floats = widened_rows(x, t * tile, count, k);
+                      for (int64_t r = 0; by_rows && r < count; ++r) {
+                        std::byte* const row = rows + r * row_stride;
+                        prepare(floats + r * k, k, row);
+                        if (arrange != nullptr) arrange(k, row);
+                      }
+                      for (Form& form : forms) {
+                        if (form.type == kRows) continue;
+                        std::byte* const to = form.memory->data() + t * form.stride;
+                        if (const PrepareTile at_once = kernels.prepare_tile[form.type]; at_once != nullptr)
+                          at_once(floats, count, k, to);
+                        else
+                          kernels.interleave[form.type](rows, count, k, to);
+                      }
+                    }
+                  });
   std::array<Work, kMostProducts> works;
   Work* next = works.data();
   int64_t tasks = 0;

@@ -83,6 +83,8 @@ struct Ahead {
   const std::byte* end;
 };
 
+using PrepareTile = void (*)(const float* x, int64_t count, int64_t k, std::byte* tile);
+
 /// Weights times activations. The order of float additions, which every function of every level keeps:
 ///   blocks of 32:   block b adds (d_w d_y) * sum [+ m_w (d_y sum_y)] to lane b mod 8; at the end lanes l and
 ///   l+4
@@ -110,6 +112,9 @@ struct QuantizedDotKernels {
   /// count <= tile_rows prepared rows, one stride of ActivationLayout apart.
   void (*interleave[kQuantTypeCount])(const std::byte* activations, int64_t count, int64_t k,
                                       std::byte* tile);
+  /// What prepare and interleave make of count <= tile_rows rows of floats, at once; null where nothing is
+  /// quicker than these two.
+  PrepareTile prepare_tile[kQuantTypeCount];
   /// out[a * out_stride + r] = panel row r . activation a, for m activations in consecutive tiles, r < rows.
   /// Meanwhile the memory ahead is requested, a line for each 32 elements that a tile goes through.
   void (*panel[kQuantTypeCount])(const std::byte* panel, int64_t rows, int64_t k, const std::byte* tiles,

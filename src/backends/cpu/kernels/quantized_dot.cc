@@ -167,6 +167,7 @@ namespace vnni {
 #include "backends/cpu/kernels/quantized_rows_vnni.inc"
 #include "backends/cpu/kernels/quantized_rows.inc"
 #include "backends/cpu/kernels/quantized_pack.inc"
+#include "backends/cpu/kernels/quantized_tile.inc"
 #include "backends/cpu/kernels/quantized_panel.inc"
 // clang-format on
 }  // namespace vnni
@@ -198,6 +199,7 @@ const QuantizedDotKernels& quantized_dot_kernels() {
       },
       0,
       0,
+      {},
       {},
       {},
       {},
