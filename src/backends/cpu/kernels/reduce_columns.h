@@ -164,6 +164,7 @@ void take_joining(const typename Kind::Element* const* streams, int64_t count, t
         if (requests.first_cache) {
 #pragma GCC unroll 8
           for (int s = 0; s < kStreams; ++s) __builtin_prefetch(x[s] + ahead, 0, 3);
+          idle<40>();
         } else {
 #pragma GCC unroll 8
           for (int s = 0; s < kStreams; ++s) __builtin_prefetch(x[s] + ahead, 0, 2);
@@ -373,17 +374,24 @@ class ColumnChunk {
   }
 
   // Of streams of `rows` rows, at this one: what they have a little later, and near their end what they begin
-  // with in the next call. Not where sums are wider than elements and many: they fill the second cache. On
-  // Zen 5 wider ones are read four streams at a time, requested into the first: two cores add up columns of
-  // f16 at 0.78 of the speed of reading so and at 0.65 without, at 80 GB/s, and at 0.90 both ways at 50
-  // (short streams half as far: the middle axis of [n, 256, 256] at 0.86 and at 0.84 with all, at 50). It
-  // foresees others: columns of f32 at 0.93 without requests, 0.89 so and 0.77 into the second cache, at 50.
+  // with in the next call. Not where sums are wider than elements and many: they fill the second cache. Zen 5
+  // reads four streams at a time, requested into the first. Shares of the speed of reading of two such cores,
+  // without requests (of 16-bit elements, without idle instructions) and so:
+  //                    at 80 GB/s               at 50 GB/s
+  //   f32, [n, 4096]   0.70 to 0.75, 0.85 to 0.90   0.82 to 0.94, 0.92 to 0.97
+  //   f32, [n, 256, 256]       0.67 to 0.75, 0.81 to 0.85   0.87 to 0.89, 0.88 to 0.91
+  //   f16, [n, 4096]   0.77 to 0.83, 0.81 to 0.86   0.88 to 0.89, 0.88 to 0.92
+  //   f16, [n, 256, 256]       0.64 to 0.67, 0.69 to 0.72   0.83 to 0.89, 0.83 to 0.87
   Requests requests(int64_t row, int64_t rows) const {
     constexpr int64_t kSize = sizeof(Element), kMostBytes = 1 << 16;
     constexpr bool kWider = kSize < static_cast<int64_t>(sizeof(Sum));
     const bool further = reads_further(), full = kWider && rows * args_.columns * kSize > kMostBytes;
-    if (!args_.dense || (further ? !kWider : full)) return {};
-    const int64_t near = (!further ? 2048 : kReadAhead / (full ? 4 : 8)) / kSize;
+    if (!args_.dense || (!further && full)) return {};
+    // Short streams of narrow elements do not run as far.
+    const int64_t quarter = kReadAhead / 4, bytes = !further          ? 2048
+                                                    : kWider && !full ? quarter * 3 / 4
+                                                                      : quarter;
+    const int64_t near = bytes / kSize;
     return {near, (rows - row) * args_.columns - near, near + args_.next - rows * args_.columns, 0, further};
   }
 
