@@ -41,8 +41,8 @@ BW_FN void request_lines(const T* x, int64_t ahead) {
 /// Instructions that do nothing, beside the requests of a loop whose loads would otherwise run so far ahead
 /// of the rest of it that they meet lines which are still on their way: it seems that these loads take the
 /// places of further requests, and the loop stays as slow as without any. Where memory gives 80 GB/s, one Zen
-/// 5 core multiplies rows of 8192 of Q4_0 with an activation at 22 GB/s without them and at 35 with 24 of
-/// them, and two generate with Q4_0 and Q6_K at 1.2 billion in 0.87 and 0.97 of the time.
+/// 5 core multiplies rows of 8192 of Q4_0 with an activation at 22 GB/s without them and at 35 to 39 with 40
+/// of them (in caches at 80 and at 63 to 68).
 template <int kCount>
 BW_FN void idle() {
   asm volatile(".rept %c0\n\tnop\n\t.endr" : : "i"(kCount));
