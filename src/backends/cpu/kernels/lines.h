@@ -224,8 +224,9 @@ constexpr bool kBusy = sizeof(S) < 4 || (std::is_integral_v<S> && sizeof(S) == 8
 /// y[i] = f(x[i]...) in the compute types, rounded once. y is one of the x or apart from them. past_caches: y
 /// is 64-byte aligned, and its lines bypass the caches; the caller fences. Requests ahead[i] into the second
 /// cache, or the first (processor.h), as y[i] is written, so that reads and writes take turns; else, of what
-/// streams past the caches, the inputs kBytesAhead or busy_ahead() from here.
-template <bool kRequests, class S, class F, class... X>
+/// streams past the caches, the inputs kBytesAhead or busy_ahead() from here. kIdleBeside: idle instructions
+/// beside the requests into the first cache, for each line that streams past them.
+template <bool kRequests, int kIdleBeside, class S, class F, class... X>
 BW_FN void map_lines_from(const S* ahead, S* y, int64_t count, bool past_caches, F f, const X*... x) {
   constexpr int64_t n = kBlock<S, X...>;
   [[maybe_unused]] const bool into_first = reads_further();
@@ -235,6 +236,7 @@ BW_FN void map_lines_from(const S* ahead, S* y, int64_t count, bool past_caches,
     if constexpr (kRequests) {
       if (into_first) {
         for (int64_t j = 0; j < n; j += kBlock<S>) __builtin_prefetch(ahead + i + j, 0, 3);
+        if (past_caches) idle<kIdleBeside>();
       } else {
         for (int64_t j = 0; j < n; j += kBlock<S>) __builtin_prefetch(ahead + i + j, 0, 2);
       }
@@ -254,12 +256,12 @@ BW_FN void map_lines_from(const S* ahead, S* y, int64_t count, bool past_caches,
 }
 template <class S, class F, class... X>
 BW_FN void map_lines(S* y, int64_t count, bool past_caches, F f, const X*... x) {
-  map_lines_from<false, S, F, X...>(nullptr, y, count, past_caches, f, x...);
+  map_lines_from<false, 0, S, F, X...>(nullptr, y, count, past_caches, f, x...);
 }
 /// The same, and requests ahead[i] as it goes.
-template <class S, class F, class... X>
+template <int kIdleBeside = 0, class S, class F, class... X>
 BW_FN void map_lines_requesting(const S* ahead, S* y, int64_t count, bool past_caches, F f, const X*... x) {
-  map_lines_from<true, S, F, X...>(ahead, y, count, past_caches, f, x...);
+  map_lines_from<true, kIdleBeside, S, F, X...>(ahead, y, count, past_caches, f, x...);
 }
 
 }  // namespace
