@@ -73,12 +73,12 @@ BW_FN const Compute<S>* widened(const NormRows<S>& rows, const typename NormRows
   }
 }
 
-/// Idle instructions beside the lines that norms write. Two Zen 5 cores normalize rows of f32 (rms) at 0.83
-/// to 0.85 of the speed of copying without, at 0.87 to 0.90 so, where they copy at 60 GB/s; of f64 at 0.84 to
-/// 0.87 and 0.87 to 0.89; with means (layer norm) f32 at 0.82 to 0.83 and 0.83 to 0.84, f64 at 0.80 and 0.82
-/// to 0.83. Narrow elements keep a core busy by themselves.
+/// Idle instructions beside the lines that norms write. Two Zen 5 cores normalize rows of f64 (rms) at 0.84
+/// to 0.87 of the speed of copying without and at 0.87 to 0.89 so, where they copy at 60 GB/s, at 0.65 to
+/// 0.67 and 0.69 to 0.72 at 110; with means (layer norm) at 0.80 and 0.82 to 0.83, 0.64 to 0.66 and 0.72 to
+/// 0.78. Rows of f32 gain as much at 60 GB/s and lose twice that at 110.
 template <class S>
-constexpr int kNormIdle = sizeof(S) >= 4 ? 48 : 0;
+constexpr int kNormIdle = sizeof(S) == 8 ? 48 : 0;
 
 template <class S>
 void rms_norm(const RowArgs& args) {
