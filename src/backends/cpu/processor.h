@@ -20,10 +20,11 @@ void check_maker();
 /// they reached 0.76.
 extern const int64_t kBytesAhead;
 /// The same for loops that only read, for all streams of a loop together. Where memory is fast, Zen 5's cores
-/// do not run far enough ahead: two of them multiply rows of Q4_0 with an activation at 0.71 to 0.78 of the
-/// speed of reading at 70 GB/s and at 0.94 to 0.97 with requests, of Q6_K at 0.80 and 0.97, and lose nothing
-/// where memory gives 45 GB/s or the weights are in caches. At 80 GB/s they add up rows of f16 at 0.82 and
-/// 0.90, and find the largest in columns of f64 at 0.80 and 0.88. Zen 4 loses a tenth.
+/// do not run far enough ahead: two of them multiply rows of 2048 of Q4_0 with an activation at 0.71 to 0.78
+/// of the speed of reading at 70 GB/s and at 0.94 to 0.97 with requests, of Q6_K at 0.80 and 0.97 (longer
+/// rows of Q4_0 need more than requests: idle() in kernels/request.h), and requests cost nothing where memory
+/// gives 45 GB/s or the weights are in caches. At 80 GB/s they add up rows of f16 at 0.82 and 0.90, and find
+/// the largest in columns of f64 at 0.80 and 0.88. Zen 4 loses a tenth.
 extern const int64_t kReadAhead;
 /// Whether that is further than where loops write, too, and goes into the first cache. What norms and softmax
 /// read next goes there, too: two Zen 5 cores normalize rows of f32 (rms) at 0.75 of the speed of copying

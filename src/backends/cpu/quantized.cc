@@ -271,27 +271,28 @@ void CpuBackend::quantized_matmul(const Operand& x, std::span<const QuantizedPro
   }
   const auto prepare = kernels.prepare[blocks_of_256 ? 1 : 0];
   const auto arrange = all_rows != nullptr ? kernels.arrange[blocks_of_256 ? 1 : 0] : nullptr;
+  const auto make_tile = [&](int64_t t) {
+    const int64_t first = t * tile, count = std::min(tile, m - first);
+    std::byte* const rows = all_rows != nullptr ? all_rows + first * row_stride
+                            : by_rows           ? scratch<std::byte, 3>(tile * row_stride)
+                                                : nullptr;
+    for (int64_t r = 0; by_rows && r < count; ++r) {
+      std::byte* const row = rows + r * row_stride;
+      prepare(widened_rows(x, first + r, 1, k), k, row);
+      if (arrange != nullptr) arrange(k, row);
+    }
+    for (Form& form : forms) {
+      if (form.type == kRows) continue;
+      std::byte* const to = form.memory->data() + t * form.stride;
+      if (const PrepareTile at_once = kernels.prepare_tile[form.type]; at_once != nullptr)
+        at_once(widened_rows(x, first, count, k), count, k, to);
+      else
+        kernels.interleave[form.type](rows, count, k, to);
+    }
+  };
   parallel_ranges(ceil_div(m, tile), std::max<int64_t>(1, 16384 / (k * tile)),
                   [&](int64_t begin, int64_t end) {
-                    for (int64_t t = begin; t < end; ++t) {
-                      std::byte* rows = all_rows != nullptr ? all_rows + t * tile * row_stride
-                                                            : scratch<std::byte, 3>(tile * row_stride);
-                      const int64_t count = std::min(tile, m - t * tile);
-                      const float* const floats = widened_rows(x, t * tile, count, k);
-                      for (int64_t r = 0; by_rows && r < count; ++r) {
-                        std::byte* const row = rows + r * row_stride;
-                        prepare(floats + r * k, k, row);
-                        if (arrange != nullptr) arrange(k, row);
-                      }
-                      for (Form& form : forms) {
-                        if (form.type == kRows) continue;
-                        std::byte* const to = form.memory->data() + t * form.stride;
-                        if (const PrepareTile at_once = kernels.prepare_tile[form.type]; at_once != nullptr)
-                          at_once(floats, count, k, to);
-                        else
-                          kernels.interleave[form.type](rows, count, k, to);
-                      }
-                    }
+                    for (int64_t t = begin; t < end; ++t) make_tile(t);
                   });
   std::array<Work, kMostProducts> works;
   Work* next = works.data();

@@ -5,6 +5,7 @@
 #include <array>
 
 #include "backends/cpu/scratch.h"
+#include "backends/cpu/streaming.h"
 #include "core/thread_pool.h"
 
 namespace beeswax::cpu {
@@ -223,6 +224,9 @@ class Pass {
     stripes = (view_.columns + width - 1) / width;
     const int64_t length = std::min(view_.n(), kChunk) * width;
     const bool own = own_columns_ != nullptr;
+    const bool from_memory =
+        beyond_caches(static_cast<size_t>(view_.outer.count * view_.n() * view_.columns) *
+                      static_cast<size_t>(view_.bytes));
     const auto start_of = [&](int64_t task) {
       const int64_t unit = task / stripes;
       return NestPosition<1>(view_.outer, unit / chunks()).offset(0) + task % stripes * width +
@@ -249,6 +253,7 @@ class Pass {
         args.rows = rows_of(chunk);
         args.columns = count;
         args.dense = count == view_.columns && view_.dense_rows();
+        args.from_memory = from_memory;
         args.next = start_of(std::min(task + 1, units * stripes - 1)) - start_of(task);
         args.bytes = static_cast<int64_t>(view_.bytes);
         args.scratch = scratch.data();

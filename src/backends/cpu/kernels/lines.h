@@ -236,7 +236,9 @@ BW_FN void map_lines_from(const S* ahead, S* y, int64_t count, bool past_caches,
     if constexpr (kRequests) {
       if (into_first) {
         for (int64_t j = 0; j < n; j += kBlock<S>) __builtin_prefetch(ahead + i + j, 0, 3);
-        if (past_caches) idle<kIdleBeside>();
+        if constexpr (kIdleBeside > 0) {
+          if (past_caches) idle<kIdleBeside>();
+        }
       } else {
         for (int64_t j = 0; j < n; j += kBlock<S>) __builtin_prefetch(ahead + i + j, 0, 2);
       }

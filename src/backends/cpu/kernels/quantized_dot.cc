@@ -35,8 +35,18 @@ BW_FN Activation view(const std::byte* row, const ActivationLayout& layout) {
 // Scales of so many blocks of 32 are made together: a division of one waits for nothing of another.
 constexpr int kPrepared = 16;
 
-// As the Q8_0 quantizer, but the scale stays a float, so that no finite activation is too large or too small
-// for it (below 2^-119 it would not be a normal number, and the block becomes zeros).
+/// Of a block of 32 activations: what its bytes are multiplied with, and its values to become bytes (0: all
+/// bytes are zeros). As the Q8_0 quantizer's, but the scale stays a float, so that no finite activation is
+/// too large or too small for it (below 2^-119 it would not be a normal number, and the block becomes zeros).
+struct BlockScale {
+  float scale, inverse;
+};
+BW_FN BlockScale scale_of(int32_t amax) {
+  const float scale = bit_cast<float>(amax) / 127.0f, inverse = 1.0f / scale;
+  const bool finite = amax < quant::kInfinityBits, usual = finite && bit_cast<float>(amax) >= 0x1p-119f;
+  return {usual ? scale : finite ? 0.0f : bit_cast<float>(0x7fc00000u), usual ? inverse : 0.0f};
+}
+
 void prepare_32(const float* x, int64_t k, std::byte* row) {
   const ActivationLayout layout = activation_layout(false, k);
   auto* q = reinterpret_cast<int8_t*>(row);
@@ -50,15 +60,15 @@ void prepare_32(const float* x, int64_t k, std::byte* row) {
       if ((first + b) * 32 < k) amax[b] = quant::max_abs_bits(x + (first + b) * 32, 32);
     float scale[kPrepared], inverse[kPrepared];
     for (int b = 0; b < kPrepared; ++b) {
-      scale[b] = bit_cast<float>(amax[b]) / 127.0f;
-      inverse[b] = 1.0f / scale[b];
+      const BlockScale found = scale_of(amax[b]);
+      scale[b] = found.scale;
+      inverse[b] = found.inverse;
     }
     for (int b = 0; b < count; ++b) {
       const int64_t block = first + b;
       int8_t* bytes = q + block * 32;
-      const bool finite = amax[b] < quant::kInfinityBits;
-      if (!finite || bit_cast<float>(amax[b]) < 0x1p-119f) {
-        scales[block] = finite ? 0.0f : bit_cast<float>(0x7fc00000u);
+      scales[block] = scale[b];
+      if (inverse[b] == 0.0f) {
         sums[block] = 0;
         __builtin_memset(bytes, 0, 32);
         continue;
@@ -69,7 +79,6 @@ void prepare_32(const float* x, int64_t k, std::byte* row) {
         bytes[i] = static_cast<int8_t>(value);
         sum += value;
       }
-      scales[block] = scale[b];
       sums[block] = static_cast<int16_t>(sum);
     }
   }

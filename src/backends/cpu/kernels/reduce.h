@@ -30,6 +30,7 @@ struct ColumnsArgs {
   int64_t rows;  // at most kChunk
   int64_t columns;
   bool dense;           // row i + 1 follows row i without a gap
+  bool from_memory;     // what is read is more than caches hold
   int64_t next;         // elements from x to that of the next call, which is requested where rows are dense
   int64_t bytes;        // of one element of x
   CastLoop widen;       // to A, or null where x holds what the loop takes

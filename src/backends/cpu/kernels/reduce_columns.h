@@ -100,10 +100,10 @@ struct Joins {
 /// What is requested while element i of each stream is read: element i + near, or from element `turn` on, in
 /// order, i + far; into the first cache or the second. Or, where streams are neighbours, as many lines in
 /// their order as are read: those `block` elements behind the first stream, which are read when the block is
-/// done.
+/// done. Loops of four streams may have to idle beside the requests (request.h).
 struct Requests {
   int64_t near = 0, turn = 0, far = 0, block = 0;
-  bool first_cache = false;
+  bool first_cache = false, idles = false;
 };
 
 template <class Pack, class Sum>
@@ -164,7 +164,9 @@ void take_joining(const typename Kind::Element* const* streams, int64_t count, t
         if (requests.first_cache) {
 #pragma GCC unroll 8
           for (int s = 0; s < kStreams; ++s) __builtin_prefetch(x[s] + ahead, 0, 3);
-          idle<40>();
+          if constexpr (kStreams == 4) {
+            if (requests.idles) idle<40>();
+          }
         } else {
 #pragma GCC unroll 8
           for (int s = 0; s < kStreams; ++s) __builtin_prefetch(x[s] + ahead, 0, 2);
@@ -272,8 +274,8 @@ class ColumnChunk {
  private:
   // `joined` lanes at a time are joined as they are read, which leaves kLanes / joined. Or, where they have
   // four rows and all lanes' sums stay near, nothing is joined before: those are four streams, and long ones.
-  // Two cores of a Zen 5 add up the middle axis of [n, 256, 256] at 0.80 of the speed of reading so in f32
-  // and at 0.70 joining, at 80 GB/s; at 50 GB/s at 0.94 and 0.87, and in f16 at 0.85 and 0.77.
+  // Two cores of a Zen 5 add up the middle axis of [n, 256, 256] of f16 at 0.85 of the speed of reading so at
+  // 50 GB/s, joining at 0.77; requesting nothing, f32 at 0.94 and 0.87, and at 80 GB/s at 0.80 and 0.70.
   void all_lanes(int64_t joined) const {
     if (joined == 2 && reads_further() && lanes_kept(args_.columns, sizeof(Sum)) == kLanes) {
       take_lanes(0, kLanes, 1, sums_, {});
@@ -375,24 +377,26 @@ class ColumnChunk {
 
   // Of streams of `rows` rows, at this one: what they have a little later, and near their end what they begin
   // with in the next call. Not where sums are wider than elements and many: they fill the second cache. Zen 5
-  // reads four streams at a time, requested into the first. Shares of the speed of reading of two such cores,
-  // without requests (of 16-bit elements, without idle instructions) and so:
-  //                    at 80 GB/s               at 50 GB/s
-  //   f32, [n, 4096]   0.70 to 0.75, 0.85 to 0.90   0.82 to 0.94, 0.92 to 0.97
-  //   f32, [n, 256, 256]       0.67 to 0.75, 0.81 to 0.85   0.87 to 0.89, 0.88 to 0.91
-  //   f16, [n, 4096]   0.77 to 0.83, 0.81 to 0.86   0.88 to 0.89, 0.88 to 0.92
-  //   f16, [n, 256, 256]       0.64 to 0.67, 0.69 to 0.72   0.83 to 0.89, 0.83 to 0.87
+  // has such long streams requested into the first, and those of other elements where they come from memory:
+  // it foresees them in caches, and reads from memory, four at a time and idling beside the requests, more of
+  // the speed of reading than without requests. Of two cores, before (16-bit elements: requested without
+  // idling, short streams 1024 bytes ahead) and so:
+  //                         at 80 GB/s                    at 50 GB/s
+  //   f32 [n, 4096]         0.70 to 0.75, 0.85 to 0.90    0.82 to 0.94, 0.92 to 0.97
+  //   f32 [n, 256, 256]     0.67 to 0.75, 0.81 to 0.85    0.87 to 0.89, 0.88 to 0.91
+  //   f16 [n, 4096]         0.77 to 0.83, 0.81 to 0.86    0.88 to 0.89, 0.88 to 0.92
+  //   f16 [n, 256, 256]     0.64 to 0.67, 0.69 to 0.72    0.83 to 0.89, 0.83 to 0.87
+  // Eight streams gain up to a tenth, axes of 100 to 448 a tenth to a third (f32 and f64).
   Requests requests(int64_t row, int64_t rows) const {
     constexpr int64_t kSize = sizeof(Element), kMostBytes = 1 << 16;
     constexpr bool kWider = kSize < static_cast<int64_t>(sizeof(Sum));
     const bool further = reads_further(), full = kWider && rows * args_.columns * kSize > kMostBytes;
-    if (!args_.dense || (!further && full)) return {};
+    if (!args_.dense || (further ? !kWider && !args_.from_memory : full)) return {};
     // Short streams of narrow elements do not run as far.
-    const int64_t quarter = kReadAhead / 4, bytes = !further          ? 2048
-                                                    : kWider && !full ? quarter * 3 / 4
-                                                                      : quarter;
-    const int64_t near = bytes / kSize;
-    return {near, (rows - row) * args_.columns - near, near + args_.next - rows * args_.columns, 0, further};
+    const int64_t quarter = kReadAhead / 4;
+    const int64_t near = (!further ? 2048 : kWider && !full ? quarter * 3 / 4 : quarter) / kSize;
+    return {near,    (rows - row) * args_.columns - near, near + args_.next - rows * args_.columns, 0,
+            further, further && args_.from_memory};
   }
 
   // into[i] = the elements i of the rows, or of their copies in the compute type, then `joins`; with `more`,

@@ -45,7 +45,7 @@ BW_FN void request_lines(const T* x, int64_t ahead) {
 /// of them (in caches at 80 and at 63 to 68).
 template <int kCount>
 BW_FN void idle() {
-  asm volatile(".rept %c0\n\tnop\n\t.endr" : : "i"(kCount));
+  if constexpr (kCount > 0) asm volatile(".rept %c0\n\tnop\n\t.endr" : : "i"(kCount));
 }
 
 }  // namespace
