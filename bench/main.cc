@@ -122,8 +122,7 @@ int64_t available_memory() {
 // ceiling use up to eight such arrays.
 Sizes sizes_for(const Options& options) {
   const auto cache = static_cast<int64_t>(os::last_level_cache_bytes());
-  const int64_t wanted = options.quick ? std::max<int64_t>(int64_t{48} << 20, cache + cache / 2)
-                                       : std::max<int64_t>(int64_t{256} << 20, 4 * cache);
+  const int64_t wanted = std::max((options.quick ? int64_t{48} : int64_t{256}) << 20, 4 * cache);
   int64_t bytes = int64_t{16} << 20;
   while (bytes < wanted && bytes * 2 <= available_memory() / 16) bytes *= 2;
   return {bytes, int64_t{256} << 10, options.quick};

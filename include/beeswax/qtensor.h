@@ -15,6 +15,9 @@
 
 namespace beeswax {
 
+/// Of the gates of feed-forward blocks.
+enum class Activation { Silu, GeluTanh };
+
 class BW_API QTensor {
  public:
   QTensor() = default;  ///< refers to nothing; defined() is false
@@ -52,6 +55,10 @@ class BW_API QTensor {
   Tensor forward(const Tensor& x) const;
   /// What forward() of each of the weights, [n_i, k], gives, bit for bit. What they make of x is made once.
   static std::vector<Tensor> forward_all(std::span<const QTensor* const> weights, const Tensor& x);
+  /// gate.forward(x).swiglu(factor.forward(x)), or geglu, bit for bit. On the CPU, for many rows of x and
+  /// weights of one type and shape, what the two products give takes no memory.
+  static Tensor forward_gated(Activation activation, const QTensor& gate, const QTensor& factor,
+                              const Tensor& x);
 
  private:
   friend BW_API QTensor qtensor_from_shared_bytes(std::span<const std::byte> bytes,

@@ -206,6 +206,12 @@ class Backend {
   /// blocks of one size; what products make of x they share.
   virtual void quantized_matmul(const Operand& x, std::span<const QuantizedProduct> products) = 0;
   static constexpr size_t kMostProducts = 4;
+  /// op(x W^T) * (x V^T) of weights [n, k] with blocks of `type`, in the bits of these operations, without
+  /// their results in memory. x as above, out of its dtype and dense. False where the operations are as good.
+  virtual bool quantized_gated(UnaryOp /*op*/, const Operand& /*x*/, QuantType /*type*/,
+                               const Storage& /*gate*/, const Storage& /*factor*/, const Target& /*out*/) {
+    return false;
+  }
 };
 
 /// The backend of a device. Throws Unsupported for one that this version does not have.

@@ -19,7 +19,7 @@ namespace beeswax::models {
 struct DecoderOptions {
   ModelInfo info;
   int64_t feed = 0;  ///< width inside a feed-forward block, or inside one expert
-  nn::Activation activation = nn::Activation::Silu;
+  Activation activation = Activation::Silu;
   int64_t experts = 0, experts_used = 0;  ///< 0 experts: one feed-forward block
   bool normalize_experts = true;
   bool head_norms = false;     ///< RMS norms of each query and key head

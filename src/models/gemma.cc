@@ -8,7 +8,7 @@ namespace beeswax::models {
 DecoderOptions read_gemma(const Metadata& metadata, int64_t layers_of_27b) {
   DecoderOptions options = read_decoder(metadata);
   const ModelInfo& info = options.info;
-  options.activation = nn::Activation::GeluTanh;
+  options.activation = Activation::GeluTanh;
   options.added_norms = true;
   options.embedding_scale = std::sqrt(static_cast<double>(info.width));
   if (info.layers == layers_of_27b)

@@ -4,8 +4,7 @@
 namespace beeswax::nn {
 
 Tensor FeedForward::forward(const Tensor& x) const {
-  const std::vector<Tensor> gu = Linear::forward_all({&gate, &up}, x);
-  return down.forward(activation == Activation::Silu ? gu[0].swiglu(gu[1]) : gu[0].geglu(gu[1]));
+  return down.forward(Linear::forward_gated(activation, gate, up, x));
 }
 
 Tensor Experts::forward(const Tensor& x) const {

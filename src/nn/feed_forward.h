@@ -10,8 +10,6 @@
 
 namespace beeswax::nn {
 
-enum class Activation { Silu, GeluTanh };
-
 struct BW_API FeedForward {
   Linear gate, up, down;
   Activation activation = Activation::Silu;

@@ -39,4 +39,13 @@ std::vector<Tensor> Linear::forward_all(std::initializer_list<const Linear*> lay
   return out;
 }
 
+Tensor Linear::forward_gated(Activation activation, const Linear& gate, const Linear& factor,
+                             const Tensor& x) {
+  const auto of_blocks = [](const Linear& l) { return l.weight_.quantized() && !l.bias_.defined(); };
+  if (of_blocks(gate) && of_blocks(factor))
+    return QTensor::forward_gated(activation, gate.weight_.blocks(), factor.weight_.blocks(), x);
+  const std::vector<Tensor> sides = forward_all({&gate, &factor}, x);
+  return activation == Activation::Silu ? sides[0].swiglu(sides[1]) : sides[0].geglu(sides[1]);
+}
+
 }  // namespace beeswax::nn

@@ -46,6 +46,9 @@ class BW_API Linear {
   Tensor forward(const Tensor& x) const;
   /// What forward() of each gives; quantized weights share what they make of x.
   static std::vector<Tensor> forward_all(std::initializer_list<const Linear*> layers, const Tensor& x);
+  /// The activation of gate.forward(x), times factor.forward(x).
+  static Tensor forward_gated(Activation activation, const Linear& gate, const Linear& factor,
+                              const Tensor& x);
 
  private:
   Weight weight_;

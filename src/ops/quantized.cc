@@ -170,6 +170,27 @@ void QTensor::multiply(std::span<const QTensor* const> weights, const Tensor& x,
   }
 }
 
+Tensor QTensor::forward_gated(Activation activation, const QTensor& gate, const QTensor& factor,
+                              const Tensor& x) {
+  gate.check_product(x);
+  factor.check_product(x);
+  const bool silu = activation == Activation::Silu;
+  if (gate.type_ == factor.type_ && gate.shape_ == factor.shape_ && x.elem_count() > 0 &&
+      gate.elem_count() > 0) {
+    Shape shape = x.shape();
+    shape.set(shape.rank() - 1, gate.shape_[0]);
+    const Tensor dense = x.contiguous();
+    Tensor out = ops::empty_on(x, shape, x.dtype());
+    if (ops::backend_of(x).quantized_gated(silu ? UnaryOp::Silu : UnaryOp::Gelu, ops::operand(dense),
+                                           gate.type_, gate.blocks_.storage(), factor.blocks_.storage(),
+                                           ops::target(out)))
+      return out;
+  }
+  const std::array<const QTensor*, 2> weights = {&gate, &factor};
+  const std::vector<Tensor> sides = forward_all(weights, x);
+  return silu ? sides[0].swiglu(sides[1]) : sides[0].geglu(sides[1]);
+}
+
 void QTensor::check_product(const Tensor& x) const {
   check_defined("quantized_matmul", *this);
   if (x.dtype() != DType::F32 && x.dtype() != DType::F16 && x.dtype() != DType::BF16)

@@ -182,6 +182,40 @@ TEST_P(Quantized, ProductsTogetherAreThoseOfEachAlone) {
                "x's last axis must be 2560");
 }
 
+// Few rows and many, whole panels and a part of one, other types and shapes on the two sides.
+TEST_P(Quantized, GatedProductsAreTheOperations) {
+  const int64_t k = 3 * block();
+  const auto composed = [](Activation activation, const Tensor& gate, const Tensor& factor) {
+    return activation == Activation::Silu ? gate.swiglu(factor) : gate.geglu(factor);
+  };
+  const auto expect_operations = [&](const QTensor& gate, const QTensor& factor, const Tensor& x) {
+    for (const Activation activation : {Activation::Silu, Activation::GeluTanh}) {
+      const Tensor got = QTensor::forward_gated(activation, gate, factor, x);
+      const Tensor want = composed(activation, gate.forward(x), factor.forward(x));
+      ASSERT_EQ(got.shape(), want.shape());
+      ASSERT_EQ(got.dtype(), want.dtype());
+      EXPECT_EQ(got.to_bytes(), want.to_bytes()) << gate.describe() << " times " << x.describe();
+    }
+  };
+  for (const int64_t n : {1, 31, 32, 100}) {
+    const QTensor gate = weight(n, k, 40), factor = weight(n, k, 41);
+    for (const int64_t m : {1, 3, 4, 7, 64, 131})
+      expect_operations(gate, factor, tensor(normal_values(m * k, 42), {m, k}));
+    expect_operations(gate, factor, tensor(normal_values(6 * k, 43), {2, 3, k}).to_dtype(DType::BF16));
+    expect_operations(gate, factor, tensor(normal_values(6 * k, 44), {k, 6}).t());
+  }
+  const QTensor gate = weight(40, k, 45);
+  const Tensor x = tensor(normal_values(5 * k, 46), {5, k});
+  const QuantType other = block() == 256 ? QuantType::Q8_0 : QuantType::Q4_0;
+  if (other != type())
+    expect_operations(gate, QTensor::quantize(tensor(normal_values(40 * k, 47, 0.1f), {40, k}), other), x);
+  expect_operations(gate, gate, x);
+  expect_operations(gate, weight(1, k, 48), x);  // which broadcasts
+  EXPECT_EQ(QTensor::forward_gated(Activation::Silu, gate, gate, x.narrow(0, 0, 0)).shape(), (Shape{0, 40}));
+  EXPECT_ERROR(QTensor::forward_gated(Activation::Silu, gate, weight(40, 2 * k, 49), x), ShapeMismatch,
+               "x's last axis must be " + std::to_string(2 * k));
+}
+
 TEST_P(Quantized, ADeviceGivesTheBlocksAndValuesOfTheCpu) {
   if (on_cpu()) return;
   const int64_t k = 7 * block(), n = 9;
@@ -390,6 +424,20 @@ TEST_P(Quantized, ImportanceIsPerColumn) {
   } else {  // a search in place of a formula
     std::ranges::fill(weights, 1.0f);
     EXPECT_LT(error(alike), error(plain));
+  }
+}
+
+// They go past the caches of the CPU, unless the last one has more than 64 MiB.
+TEST(GatedProducts, LargeOnesAreTheOperations) {
+  for (const QuantType type : {QuantType::Q8_0, QuantType::Q4_K}) {
+    const int64_t k = quant_traits(type).block_elements, n = 16390, m = 261;
+    const auto made = [&](uint32_t seed) {
+      return QTensor::quantize(Tensor::from_vec(normal_values(n * k, seed, 0.1f), {n, k}), type);
+    };
+    const QTensor gate = made(50), factor = made(51);
+    const Tensor x = Tensor::from_vec(normal_values(m * k, 52), {m, k});
+    EXPECT_EQ(QTensor::forward_gated(Activation::Silu, gate, factor, x).to_bytes(),
+              gate.forward(x).swiglu(factor.forward(x)).to_bytes());
   }
 }
 

@@ -15,6 +15,10 @@ namespace {
 constexpr int64_t kPiece = 1 << 15;  // elements of a row in one task
 constexpr int64_t kGathered = 512;   // elements that go through a buffer at once
 constexpr int64_t kBlock = 1 << 18;  // elements of neighbouring blocks of columns in one task, at least
+// Rows of a block, at least, that is cut so that all threads have work. Two Zen 5 cores find places in 2048
+// to 4096 rows of 32 KiB at 0.75 to 0.80 of the speed of reading where rows are cut in halves instead, so at
+// 0.93 to 0.94.
+constexpr int64_t kLeastRows = 256;
 
 // The best of elements [begin, end) of one row.
 void search_row(const ReduceView& view, const ArgReduceLoops& loops, int64_t offset, int64_t begin,
@@ -63,11 +67,16 @@ void search_rows(const ReduceView& view, const ArgReduceLoops& loops, uint32_t* 
 // Blocks of rows, each over stripes of columns, and then the blocks of each column in order.
 void search_columns(const ReduceView& view, const ArgReduceLoops& loops, uint32_t* out) {
   const auto bytes = static_cast<int64_t>(view.bytes);
-  const int64_t block = bytes == 1 ? kArgByteRows : kArgRows;
-  const int64_t blocks = (view.n() + block - 1) / block;
   const int64_t most = kArgRowBytes / bytes;
   const int64_t wanted = 4 * ThreadPool::global().threads();
   int64_t stripes = (view.columns + most - 1) / most;
+  // Few blocks are cut across before they are cut along: parts of rows are read slower than whole ones.
+  int64_t block = bytes == 1 ? kArgByteRows : kArgRows;
+  const auto blocks_of = [&](int64_t rows) { return (view.n() + rows - 1) / rows; };
+  while (block > kLeastRows && block / 2 * std::min(most, view.columns) >= kBlock &&
+         view.outer.count * blocks_of(block) * stripes < wanted)
+    block /= 2;
+  const int64_t blocks = blocks_of(block);
   if (const int64_t units = view.outer.count * blocks; units * stripes < wanted)
     stripes = std::max(stripes, std::min(wanted / units, view.columns / 128));
   const int64_t width = std::min(most, ((view.columns + stripes - 1) / stripes + 63) / 64 * 64);

@@ -4,6 +4,7 @@
 
 #include "backends/cpu/backend.h"
 #include "backends/cpu/chunks.h"
+#include "backends/cpu/gated.h"
 #include "backends/cpu/kernels/binary.h"
 #include "backends/cpu/kernels/unary.h"
 #include "backends/cpu/storage_dtypes.h"
@@ -94,22 +95,27 @@ void CpuBackend::binary(BinaryOp op, const Argument& a, const Argument& b, const
   if (broken.load() != 0) report_zero_divisor(kBinaryNames[static_cast<size_t>(op)], a, b);
 }
 
-// What the unary operation gives stays in the first cache.
+Gated::Gated(UnaryOp op, DType dtype)
+    : first_(unary_loop(op, dtype)),
+      second_(binary_kernels().loops[static_cast<size_t>(dtype)][static_cast<size_t>(BinaryOp::Mul)]),
+      element_bytes_(static_cast<int64_t>(dtype_bytes(dtype, 1))) {}
+
+void Gated::operator()(const void* x, const void* factor, void* y, int64_t count, bool past_caches) const {
+  alignas(64) std::byte gate[8192];
+  const int64_t most = static_cast<int64_t>(sizeof gate) / element_bytes_;
+  for (int64_t i = 0; i < count; i += most) {
+    const int64_t now = std::min(most, count - i), at = i * element_bytes_;
+    first_(static_cast<const std::byte*>(x) + at, gate, now, 0, false);
+    second_(gate, static_cast<const std::byte*>(factor) + at, static_cast<std::byte*>(y) + at, now,
+            past_caches);
+  }
+}
+
 bool CpuBackend::gated(UnaryOp op, const Operand& x, const Operand& factor, const Target& out) {
-  const UnaryLoop first = unary_loop(op, x.dtype);
-  const BinaryLoop second =
-      binary_kernels().loops[static_cast<size_t>(out.dtype)][static_cast<size_t>(BinaryOp::Mul)];
-  const auto bytes = static_cast<int64_t>(dtype_bytes(out.dtype, 1));
+  const Gated loop(op, out.dtype);
   const Argument a{x, 0}, b{factor, 0};
   run_chunks<2>({&a, &b}, out, [&](const auto& in, void* y, int64_t count, bool past_caches) {
-    alignas(64) std::byte gate[8192];
-    const int64_t most = static_cast<int64_t>(sizeof gate) / bytes;
-    for (int64_t i = 0; i < count; i += most) {
-      const int64_t now = std::min(most, count - i), at = i * bytes;
-      first(static_cast<const std::byte*>(in[0]) + at, gate, now, 0, false);
-      second(gate, static_cast<const std::byte*>(in[1]) + at, static_cast<std::byte*>(y) + at, now,
-             past_caches);
-    }
+    loop(in[0], in[1], y, count, past_caches);
   });
   return true;
 }

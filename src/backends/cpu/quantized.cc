@@ -11,7 +11,9 @@
 #include <memory>
 
 #include "backends/cpu/backend.h"
+#include "backends/cpu/gated.h"
 #include "backends/cpu/processor.h"
+#include "backends/cpu/streaming.h"
 #include "core/divide.h"
 #include "core/fail.h"
 #include "core/thread_pool.h"
@@ -80,7 +82,11 @@ struct Product {
   int64_t activation_stride;     // of a row, or of a tile
   DType dtype;
   std::byte* out;
+  // Of gated products, which are f32 and go through panels: the other weights, of the same type and shape.
+  const Gated* gate = nullptr;
+  const std::byte* factors = nullptr;
 
+  int64_t sides() const { return gate != nullptr ? 2 : 1; }
   const std::byte* weight_row(int64_t row) const { return weights + row * row_bytes; }
   const std::byte* activation(int64_t row) const { return activations + row * activation_stride; }
   const std::byte* tiles(int64_t row) const {
@@ -108,34 +114,67 @@ void product_of_rows(const Product& p, int64_t begin, int64_t end) {
   }
 }
 
+/// Weight rows from `begin` on as panels, and what is requested while activations pass over them.
+struct Side {
+  const std::byte* weights;
+  std::byte* panels;
+  Ahead ahead;
+};
+
 /// The same through panels, for activations [first, last).
 void product_of_panels(const Product& p, int64_t begin, int64_t end, int64_t first, int64_t last) {
   const int64_t height = p.kernels->panel_rows;
   const int64_t bytes = p.kernels->panel_bytes[p.type](p.k);
   const int64_t panels = (end - begin + height - 1) / height;
-  auto* memory = scratch<std::byte, 2>(panels * bytes);
-  for (int64_t i = 0; i < panels; ++i)
-    p.kernels->pack[p.type](p.weight_row(begin + i * height), std::min(height, end - begin - i * height), p.k,
-                            memory + i * bytes);
-  Ahead ahead{p.weight_row(end), p.weight_row(end)};
+  auto* memory = scratch<std::byte, 2>(p.sides() * panels * bytes);
+  std::array<Side, 2> sides;
+  for (int64_t s = 0; s < p.sides(); ++s) {
+    const std::byte* const weights = s == 0 ? p.weights : p.factors;
+    const std::byte* const behind = weights + end * p.row_bytes;
+    sides[static_cast<size_t>(s)] = {weights, memory + s * panels * bytes, {behind, behind}};
+  }
+  const std::span<Side> used(sides.data(), static_cast<size_t>(p.sides()));
+  const bool past_caches = p.gate != nullptr && beyond_caches(static_cast<size_t>(p.m * p.n) * sizeof(float));
+  for (const Side& side : used)
+    for (int64_t i = 0; i < panels; ++i)
+      p.kernels->pack[p.type](side.weights + (begin + i * height) * p.row_bytes,
+                              std::min(height, end - begin - i * height), p.k, side.panels + i * bytes);
   for (int64_t a = first; a < last; a += p.together()) {
     const int64_t count = std::min(p.together(), last - a);
     // The thread's next weights are most likely those behind these, unless tasks share them.
     if (reads_further() && last - first == p.m && last - a <= kAheadBlocks * p.together())
-      ahead.end = p.weight_row(std::min(p.n, 2 * end - begin));
+      for (Side& side : used) side.ahead.end = side.weights + std::min(p.n, 2 * end - begin) * p.row_bytes;
     for (int64_t i = 0; i < panels; ++i) {
       const int64_t row = begin + i * height, rows = std::min(height, end - row);
-      if (p.dtype == DType::F32) {
-        p.kernels->panel[p.type](memory + i * bytes, rows, p.k, p.tiles(a), count, ahead, p.floats_at(a, row),
-                                 p.n);
+      const auto multiply = [&](Side& side, float* to, int64_t stride) {
+        p.kernels->panel[p.type](side.panels + i * bytes, rows, p.k, p.tiles(a), count, side.ahead, to,
+                                 stride);
+      };
+      if (p.gate == nullptr && p.dtype == DType::F32) {
+        multiply(sides[0], p.floats_at(a, row), p.n);
         continue;
       }
-      float* floats = scratch<float, 1>(count * height);
-      p.kernels->panel[p.type](memory + i * bytes, rows, p.k, p.tiles(a), count, ahead, floats, height);
+      float* const floats = scratch<float, 1>(p.sides() * count * rows);
+      multiply(sides[0], floats, rows);
+      if (p.gate != nullptr) {
+        float* const factors = floats + count * rows;
+        multiply(sides[1], factors, rows);
+        (*p.gate)(floats, factors, floats, count* rows, false);
+        float* const to = p.floats_at(a, row);
+        const auto row_bytes = static_cast<size_t>(rows) * sizeof(float);
+        if (past_caches)
+          copy_kernels().stream_rows(reinterpret_cast<std::byte*>(to),
+                                     static_cast<size_t>(p.n) * sizeof(float),
+                                     reinterpret_cast<const std::byte*>(floats), row_bytes, count);
+        else
+          for (int64_t c = 0; c < count; ++c) std::copy_n(floats + c * rows, rows, to + c * p.n);
+        continue;
+      }
       for (int64_t c = 0; c < count; ++c)
-        narrow(floats + c * height, rows, p.dtype, p.out, (a + c) * p.n + row);
+        narrow(floats + c * rows, rows, p.dtype, p.out, (a + c) * p.n + row);
     }
   }
+  if (past_caches) copy_kernels().fence();
 }
 
 /// A product in tasks, from the blocks in memory or through panels.
@@ -155,7 +194,8 @@ struct Work {
     const int64_t threads = ThreadPool::global().threads();
     panels = ceil_div(p.n, p.kernels->panel_rows);
     // Groups of panels, alike and as many for each thread.
-    const int64_t most = std::clamp<int64_t>(kPanelCache / p.kernels->panel_bytes[p.type](p.k), 1, 8);
+    const int64_t most =
+        std::clamp<int64_t>(kPanelCache / (p.sides() * p.kernels->panel_bytes[p.type](p.k)), 1, 8);
     groups = std::min(panels, std::max<int64_t>(2, ceil_div(panels, most * threads)) * threads);
     // Few panels: several tasks share one and split the activations.
     parts = groups >= threads ? 1 : ceil_div(2 * threads, groups);
@@ -182,22 +222,99 @@ struct Form {
   detail::Ref<Storage> memory = {};
 };
 
-/// The forms that the products of a call read.
-class Forms {
+/// Activations [.., k] in the forms that the products of a call read.
+class Activations {
  public:
-  /// The form of this type; a new one where there is none.
-  Form& of(size_t type) {
-    Form* found = std::find_if(begin(), end(), [&](const Form& form) { return form.type == type; });
-    if (found == end()) forms_[count_++].type = type;
-    return *found;
+  Activations(const Operand& x, bool blocks_of_256)
+      : x_(x), super_(blocks_of_256), k_(x.layout->shape()[x.layout->shape().rank() - 1]) {
+    m_ = x.layout->shape().elem_count() / k_;
+    row_stride_ = activation_layout(super_, k_).stride;
   }
-  Form* begin() { return forms_.data(); }
-  Form* end() { return begin() + count_; }
+
+  /// Whether products with such weights go through panels.
+  bool by_panels(QuantType type) const {
+    return m_ >= kPanelFrom && kernels_.panel_rows > 0 &&
+           kernels_.panel[static_cast<size_t>(type)] != nullptr;
+  }
+  /// Before make(): products with such weights will read these.
+  void add(QuantType type) {
+    Form& form = of(type);
+    if (form.type != kRows) tile_ = kernels_.tile_rows;
+    form.stride = form.type == kRows ? row_stride_ : kernels_.tile_bytes[form.type](k_);
+  }
+  void make();
+  Product product(QuantType type, const std::byte* weights, const Target& out) {
+    const Form& form = of(type);
+    const Shape& shape = out.layout->shape();
+    const auto row_bytes = static_cast<int64_t>(quant_bytes(type, static_cast<size_t>(k_)));
+    return {&kernels_,
+            static_cast<size_t>(type),
+            form.type,
+            weights,
+            shape[shape.rank() - 1],
+            k_,
+            m_,
+            row_bytes,
+            form.memory->data(),
+            form.stride,
+            out.dtype,
+            out.data()};
+  }
 
  private:
+  /// The form for weights of a type; a new one where there is none.
+  Form& of(QuantType weights) {
+    const size_t type = by_panels(weights) ? static_cast<size_t>(weights) : kRows;
+    Form* const end = forms_.data() + count_;
+    Form* const found = std::find_if(forms_.data(), end, [&](const Form& form) { return form.type == type; });
+    if (found == end) forms_[count_++].type = type;
+    return *found;
+  }
+  std::span<Form> forms() { return {forms_.data(), count_}; }
+
+  const Operand& x_;
+  bool super_;  // blocks of 256
+  int64_t k_, m_ = 0, row_stride_ = 0, tile_ = 1;
+  const QuantizedDotKernels& kernels_ = quantized_dot_kernels();
   std::array<Form, Backend::kMostProducts> forms_;
   size_t count_ = 0;
 };
+
+void Activations::make() {
+  std::byte* all_rows = nullptr;
+  bool by_rows = false;  // some form is rows or made of them
+  for (Form& form : forms()) {
+    const int64_t count = form.type == kRows ? m_ : ceil_div(m_, tile_);
+    form.memory = CpuBackend::instance().allocate(static_cast<size_t>(count * form.stride));
+    if (form.type == kRows) all_rows = form.memory->data();
+    by_rows = by_rows || form.type == kRows || kernels_.prepare_tile[form.type] == nullptr;
+  }
+  const auto prepare = kernels_.prepare[super_ ? 1 : 0];
+  const auto arrange = all_rows != nullptr ? kernels_.arrange[super_ ? 1 : 0] : nullptr;
+  const auto make_tile = [&](int64_t t) {
+    const int64_t first = t * tile_, count = std::min(tile_, m_ - first);
+    std::byte* const rows = all_rows != nullptr ? all_rows + first * row_stride_
+                            : by_rows           ? scratch<std::byte, 3>(tile_ * row_stride_)
+                                                : nullptr;
+    for (int64_t r = 0; by_rows && r < count; ++r) {
+      std::byte* const row = rows + r * row_stride_;
+      prepare(widened_rows(x_, first + r, 1, k_), k_, row);
+      if (arrange != nullptr) arrange(k_, row);
+    }
+    for (Form& form : forms()) {
+      if (form.type == kRows) continue;
+      std::byte* const to = form.memory->data() + t * form.stride;
+      if (const PrepareTile at_once = kernels_.prepare_tile[form.type]; at_once != nullptr)
+        at_once(widened_rows(x_, first, count, k_), count, k_, to);
+      else
+        kernels_.interleave[form.type](rows, count, k_, to);
+    }
+  };
+  parallel_ranges(ceil_div(m_, tile_), std::max<int64_t>(1, 16384 / (k_ * tile_)),
+                  [&](int64_t begin, int64_t end) {
+                    for (int64_t t = begin; t < end; ++t) make_tile(t);
+                  });
+}
 
 }  // namespace
 
@@ -245,63 +362,14 @@ void CpuBackend::dequantize(QuantType type, const Storage& blocks, const Target&
 }
 
 void CpuBackend::quantized_matmul(const Operand& x, std::span<const QuantizedProduct> products) {
-  const Shape& shape = x.layout->shape();
-  const int64_t k = shape[shape.rank() - 1], m = shape.elem_count() / k;
-  const QuantizedDotKernels& kernels = quantized_dot_kernels();
-  const bool blocks_of_256 = quant_traits(products[0].type).block_elements == 256;
-  const int64_t row_stride = activation_layout(blocks_of_256, k).stride;
-  const auto type_of_tiles = [&](QuantType type) {
-    const auto id = static_cast<size_t>(type);
-    return m >= kPanelFrom && kernels.panel_rows > 0 && kernels.panel[id] != nullptr ? id : kRows;
-  };
-  Forms forms;
-  int64_t tile = 1;
-  for (const QuantizedProduct& product : products) {
-    Form& form = forms.of(type_of_tiles(product.type));
-    if (form.type != kRows) tile = kernels.tile_rows;
-    form.stride = form.type == kRows ? row_stride : kernels.tile_bytes[form.type](k);
-  }
-  std::byte* all_rows = nullptr;
-  bool by_rows = false;  // some form is rows or made of them
-  for (Form& form : forms) {
-    const int64_t count = form.type == kRows ? m : ceil_div(m, tile);
-    form.memory = allocate(static_cast<size_t>(count * form.stride));
-    if (form.type == kRows) all_rows = form.memory->data();
-    by_rows = by_rows || form.type == kRows || kernels.prepare_tile[form.type] == nullptr;
-  }
-  const auto prepare = kernels.prepare[blocks_of_256 ? 1 : 0];
-  const auto arrange = all_rows != nullptr ? kernels.arrange[blocks_of_256 ? 1 : 0] : nullptr;
-  const auto make_tile = [&](int64_t t) {
-    const int64_t first = t * tile, count = std::min(tile, m - first);
-    std::byte* const rows = all_rows != nullptr ? all_rows + first * row_stride
-                            : by_rows           ? scratch<std::byte, 3>(tile * row_stride)
-                                                : nullptr;
-    for (int64_t r = 0; by_rows && r < count; ++r) {
-      std::byte* const row = rows + r * row_stride;
-      prepare(widened_rows(x, first + r, 1, k), k, row);
-      if (arrange != nullptr) arrange(k, row);
-    }
-    for (Form& form : forms) {
-      if (form.type == kRows) continue;
-      std::byte* const to = form.memory->data() + t * form.stride;
-      if (const PrepareTile at_once = kernels.prepare_tile[form.type]; at_once != nullptr)
-        at_once(widened_rows(x, first, count, k), count, k, to);
-      else
-        kernels.interleave[form.type](rows, count, k, to);
-    }
-  };
-  parallel_ranges(ceil_div(m, tile), std::max<int64_t>(1, 16384 / (k * tile)),
-                  [&](int64_t begin, int64_t end) {
-                    for (int64_t t = begin; t < end; ++t) make_tile(t);
-                  });
+  Activations activations(x, quant_traits(products[0].type).block_elements == 256);
+  for (const QuantizedProduct& product : products) activations.add(product.type);
+  activations.make();
   std::array<Work, kMostProducts> works;
   Work* next = works.data();
   int64_t tasks = 0;
   for (const QuantizedProduct& product : products) {
-    const Form& form = forms.of(type_of_tiles(product.type));
-    const auto row_bytes = static_cast<int64_t>(quant_bytes(product.type, static_cast<size_t>(k)));
-    *next = Work({&kernels, static_cast<size_t>(product.type), form.type, product.blocks->data(), product.n(),
-                  k, m, row_bytes, form.memory->data(), form.stride, product.out.dtype, product.out.data()});
+    *next = Work(activations.product(product.type, product.blocks->data(), product.out));
     tasks += next++->tasks;
   }
   ThreadPool::global().parallel_for(tasks, [&](int64_t task) {
@@ -309,6 +377,21 @@ void CpuBackend::quantized_matmul(const Operand& x, std::span<const QuantizedPro
     for (; task >= work->tasks; ++work) task -= work->tasks;
     work->run(task);
   });
+}
+
+bool CpuBackend::quantized_gated(UnaryOp op, const Operand& x, QuantType type, const Storage& gate,
+                                 const Storage& factor, const Target& out) {
+  Activations activations(x, quant_traits(type).block_elements == 256);
+  if (out.dtype != DType::F32 || !activations.by_panels(type)) return false;
+  activations.add(type);
+  activations.make();
+  const Gated loop(op, out.dtype);
+  Product product = activations.product(type, gate.data(), out);
+  product.gate = &loop;
+  product.factors = factor.data();
+  const Work work(product);
+  ThreadPool::global().parallel_for(work.tasks, [&](int64_t task) { work.run(task); });
+  return true;
 }
 
 }  // namespace beeswax::cpu

@@ -12,6 +12,7 @@
 #include <cstdlib>
 #include <cstring>
 #include <fstream>
+#include <map>
 #include <set>
 
 #include "core/fail.h"
@@ -77,6 +78,11 @@ int ProcessorSet::count() const {
   return count;
 }
 
+bool ProcessorSet::has(int processor) const {
+  const auto at = static_cast<size_t>(processor);
+  return at < 64 * words_.size() && (words_[at / 64] >> at % 64 & 1) != 0;
+}
+
 ProcessorSet ProcessorSet::without(int processor) const {
   ProcessorSet rest = *this;
   const auto at = static_cast<size_t>(processor);
@@ -90,7 +96,41 @@ void ProcessorSet::give_to(std::thread& thread) const {
   pthread_setaffinity_np(thread.native_handle(), sizeof(allowed), &allowed);
 }
 
+size_t last_level_cache_bytes(const ProcessorSet& processors, const std::string& folder) {
+  std::map<std::string, size_t> caches;  // by the processors that share one
+  for (int cpu = 0; cpu < CPU_SETSIZE; ++cpu) {
+    if (!processors.has(cpu)) continue;
+    int last = 0;
+    std::string sharers;
+    size_t bytes = 0;
+    for (int index = 0;; ++index) {
+      const std::string cache =
+          folder + "/cpu" + std::to_string(cpu) + "/cache/index" + std::to_string(index) + "/";
+      int level = 0;
+      size_t size = 0;
+      char unit = 0;
+      std::string who;
+      if (!(std::ifstream(cache + "level") >> level)) break;
+      if (level <= last || !(std::ifstream(cache + "size") >> size >> unit) || unit != 'K' ||
+          !(std::ifstream(cache + "shared_cpu_list") >> who))
+        continue;
+      last = level;
+      bytes = size << 10;
+      sharers = who;
+    }
+    if (last > 0) caches[sharers] = bytes;
+  }
+  size_t all = 0;
+  for (const auto& [sharers, bytes] : caches) all += bytes;
+  return all;
+}
+
 size_t last_level_cache_bytes() {
+  // The C library adds up the caches of a whole socket, also those of processors that a virtual machine does
+  // not have.
+  if (const size_t bytes = last_level_cache_bytes(ProcessorSet::of_this_thread(), "/sys/devices/system/cpu");
+      bytes > 0)
+    return bytes;
 #if defined(_SC_LEVEL3_CACHE_SIZE)
   const auto bytes = sysconf(_SC_LEVEL3_CACHE_SIZE);
   if (bytes > 0) return static_cast<size_t>(bytes);

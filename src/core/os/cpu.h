@@ -19,9 +19,6 @@ int default_threads();
 /// "Intel(R) Xeon(R) ...", or the machine's architecture where the system has no better name.
 std::string cpu_name();
 
-/// Size of the last-level cache in bytes (8 MiB where the system does not say).
-BW_API size_t last_level_cache_bytes();
-
 /// The processor that the calling thread runs on; -1 where the system does not say.
 int current_processor();
 
@@ -31,6 +28,7 @@ class ProcessorSet {
   /// Those of the calling thread; none where the system does not say.
   static ProcessorSet of_this_thread();
   int count() const;
+  bool has(int processor) const;
   ProcessorSet without(int processor) const;
   /// Lets `thread` run on these only. The system may refuse, which changes nothing.
   void give_to(std::thread& thread) const;
@@ -38,6 +36,12 @@ class ProcessorSet {
  private:
   std::array<uint64_t, 16> words_{};
 };
+
+/// Bytes of the last-level caches of the processors that the calling thread may run on, all together (8 MiB
+/// where the system does not say).
+BW_API size_t last_level_cache_bytes();
+/// The same of these processors, as files below `folder` describe them; 0 where they do not.
+BW_API size_t last_level_cache_bytes(const ProcessorSet& processors, const std::string& folder);
 
 /// Tells the processor that this is a spin-wait loop.
 inline void cpu_relax() {

@@ -72,6 +72,10 @@ void stream(void* out, const void* from, size_t bytes) {
   __builtin_memcpy(y, x, bytes);
 }
 
+void stream_rows(std::byte* out, size_t stride, const std::byte* from, size_t bytes, int64_t rows) {
+  for (int64_t r = 0; r < rows; ++r, out += stride, from += bytes) stream(out, from, bytes);
+}
+
 void fence() {
 #if defined(__x86_64__)
   _mm_sfence();
@@ -85,6 +89,7 @@ const CopyKernels& copy_kernels() {
       {gather<uint8_t>, gather<uint16_t>, gather<uint32_t>, gather<uint64_t>},
       {scatter<uint8_t>, scatter<uint16_t>, scatter<uint32_t>, scatter<uint64_t>},
       stream,
+      stream_rows,
       fence,
   };
   return kTable;

@@ -17,6 +17,8 @@ struct CopyKernels {
   /// A copy past the caches, for results too large to stay in them. Any alignment. Other threads see it only
   /// after this one has called fence().
   void (*stream)(void* out, const void* from, size_t bytes);
+  /// The same of `rows` rows of `bytes` each, dense in `from` and `stride` bytes apart in `out`.
+  void (*stream_rows)(std::byte* out, size_t stride, const std::byte* from, size_t bytes, int64_t rows);
   void (*fence)();
 };
 
