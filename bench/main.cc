@@ -32,7 +32,7 @@ constexpr const char* kHelp =
   --filter TEXT   only cases whose name contains TEXT (may be given more than once: any of them)
   --group NAME    only cases of this group (may be given more than once)
   --list          print the cases and measure nothing
-  --quick         smaller tensors and fewer samples: everything in about a minute
+  --quick         fewer samples, of smaller tensors where caches allow: everything in about a minute
   --json FILE     write the results as JSON too ("-": to standard output; the table then goes to standard error)
   --threads N     threads, the calling one included (default: BEESWAX_THREADS or the physical cores)
   --repeat N      at most N samples of each case (default 15, with --quick 5)

@@ -15,7 +15,7 @@
 
 namespace beeswax {
 
-/// Of the gates of feed-forward blocks.
+/// What the gate of a feed-forward block goes through.
 enum class Activation { Silu, GeluTanh };
 
 class BW_API QTensor {
@@ -55,8 +55,9 @@ class BW_API QTensor {
   Tensor forward(const Tensor& x) const;
   /// What forward() of each of the weights, [n_i, k], gives, bit for bit. What they make of x is made once.
   static std::vector<Tensor> forward_all(std::span<const QTensor* const> weights, const Tensor& x);
-  /// gate.forward(x).swiglu(factor.forward(x)), or geglu, bit for bit. On the CPU, for many rows of x and
-  /// weights of one type and shape, what the two products give takes no memory.
+  /// gate.forward(x).swiglu(factor.forward(x)), or geglu, bit for bit. Where a CPU has vectors (AVX2 and
+  /// more), many rows of f32 and large weights of one type and shape need no memory for what the two products
+  /// give.
   static Tensor forward_gated(Activation activation, const QTensor& gate, const QTensor& factor,
                               const Tensor& x);
 

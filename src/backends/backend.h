@@ -206,11 +206,16 @@ class Backend {
   /// blocks of one size; what products make of x they share.
   virtual void quantized_matmul(const Operand& x, std::span<const QuantizedProduct> products) = 0;
   static constexpr size_t kMostProducts = 4;
-  /// op(x W^T) * (x V^T) of weights [n, k] with blocks of `type`, in the bits of these operations, without
-  /// their results in memory. x as above, out of its dtype and dense. False where the operations are as good.
-  virtual bool quantized_gated(UnaryOp /*op*/, const Operand& /*x*/, QuantType /*type*/,
-                               const Storage& /*gate*/, const Storage& /*factor*/, const Target& /*out*/) {
+  /// Whether quantized_gated() is better than the operations that it consists of, for x [m, k] of a dtype and
+  /// weights [n, k].
+  virtual bool gates(QuantType /*type*/, DType /*dtype*/, int64_t /*m*/, int64_t /*n*/, int64_t /*k*/) const {
     return false;
+  }
+  /// op(x W^T) * (x V^T), where gates() says so, of weights with blocks of `type`, in the bits of these
+  /// operations, without their results in memory. x as above; out has its dtype and is dense.
+  virtual void quantized_gated(UnaryOp /*op*/, const Operand& /*x*/, QuantType /*type*/,
+                               const Storage& /*gate*/, const Storage& /*factor*/, const Target& /*out*/) {
+    fail(ErrorKind::Unsupported, "quantized_gated", "this backend has no such operation");
   }
 };
 

@@ -175,16 +175,16 @@ Tensor QTensor::forward_gated(Activation activation, const QTensor& gate, const 
   gate.check_product(x);
   factor.check_product(x);
   const bool silu = activation == Activation::Silu;
-  if (gate.type_ == factor.type_ && gate.shape_ == factor.shape_ && x.elem_count() > 0 &&
-      gate.elem_count() > 0) {
+  const int64_t n = gate.shape_[0], k = gate.shape_[1];
+  if (gate.type_ == factor.type_ && gate.shape_ == factor.shape_ && x.elem_count() > 0 && n > 0 &&
+      ops::backend_of(x).gates(gate.type_, x.dtype(), x.elem_count() / k, n, k)) {
     Shape shape = x.shape();
-    shape.set(shape.rank() - 1, gate.shape_[0]);
+    shape.set(shape.rank() - 1, n);
     const Tensor dense = x.contiguous();
     Tensor out = ops::empty_on(x, shape, x.dtype());
-    if (ops::backend_of(x).quantized_gated(silu ? UnaryOp::Silu : UnaryOp::Gelu, ops::operand(dense),
-                                           gate.type_, gate.blocks_.storage(), factor.blocks_.storage(),
-                                           ops::target(out)))
-      return out;
+    ops::backend_of(x).quantized_gated(silu ? UnaryOp::Silu : UnaryOp::Gelu, ops::operand(dense), gate.type_,
+                                       gate.blocks_.storage(), factor.blocks_.storage(), ops::target(out));
+    return out;
   }
   const std::array<const QTensor*, 2> weights = {&gate, &factor};
   const std::vector<Tensor> sides = forward_all(weights, x);

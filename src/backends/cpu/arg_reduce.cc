@@ -7,6 +7,7 @@
 #include "backends/cpu/kernels/arg_reduce.h"
 #include "backends/cpu/reduction.h"
 #include "backends/cpu/scratch.h"
+#include "core/divide.h"
 #include "core/thread_pool.h"
 
 namespace beeswax::cpu {
@@ -19,6 +20,7 @@ constexpr int64_t kBlock = 1 << 18;  // elements of neighbouring blocks of colum
 // to 4096 rows of 32 KiB at 0.75 to 0.80 of the speed of reading where rows are cut in halves instead, so at
 // 0.93 to 0.94.
 constexpr int64_t kLeastRows = 256;
+constexpr int64_t kRowsTogether = 8;  // that loops take, at most
 
 // The best of elements [begin, end) of one row.
 void search_row(const ReduceView& view, const ArgReduceLoops& loops, int64_t offset, int64_t begin,
@@ -76,6 +78,8 @@ void search_columns(const ReduceView& view, const ArgReduceLoops& loops, uint32_
   while (block > kLeastRows && block / 2 * std::min(most, view.columns) >= kBlock &&
          view.outer.count * blocks_of(block) * stripes < wanted)
     block /= 2;
+  // All of much the same length, so that no task is left with a few rows.
+  block = std::min(block, round_up(ceil_div(view.n(), blocks_of(block)), kRowsTogether));
   const int64_t blocks = blocks_of(block);
   if (const int64_t units = view.outer.count * blocks; units * stripes < wanted)
     stripes = std::max(stripes, std::min(wanted / units, view.columns / 128));

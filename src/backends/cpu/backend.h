@@ -84,7 +84,8 @@ class CpuBackend final : public Backend {
                 Storage& blocks) override;
   void dequantize(QuantType type, const Storage& blocks, const Target& out) override;
   void quantized_matmul(const Operand& x, std::span<const QuantizedProduct> products) override;
-  bool quantized_gated(UnaryOp op, const Operand& x, QuantType type, const Storage& gate,
+  bool gates(QuantType type, DType dtype, int64_t m, int64_t n, int64_t k) const override;
+  void quantized_gated(UnaryOp op, const Operand& x, QuantType type, const Storage& gate,
                        const Storage& factor, const Target& out) override;
 };
 

@@ -9,7 +9,7 @@
 namespace beeswax::cpu {
 
 /// y = op(x) * factor of dense elements, in the bits of the two operations. What the first gives stays in the
-/// first cache. y may be x, not factor.
+/// first cache. y may be x, not factor; with past_caches it begins with a line, and the caller fences.
 class Gated {
  public:
   Gated(UnaryOp op, DType dtype);

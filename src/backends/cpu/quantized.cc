@@ -29,6 +29,8 @@ constexpr int64_t kActivationBlock = 64;  // activation rows, at most, that pass
 // read. A prompt takes 0.988 of the time on Zen 5 (Q8_0), 0.997 for K formats; elsewhere it was not measured.
 constexpr int64_t kAheadBlocks = 2;
 
+constexpr int64_t kTasksEach = 4;  // panels of a gated product for each thread, at least
+
 constexpr size_t kRows = kQuantTypeCount;  // no type: rows of activations instead of tiles
 
 /// Memory of one thread for one purpose, kept between calls; grows to the largest size asked for.
@@ -71,6 +73,11 @@ const float* widened_rows(const Operand& x, int64_t row, int64_t count, int64_t 
   return floats;
 }
 
+/// Whether products of m activations with such weights go through panels.
+bool by_panels(const QuantizedDotKernels& kernels, QuantType type, int64_t m) {
+  return m >= kPanelFrom && kernels.panel_rows > 0 && kernels.panel[static_cast<size_t>(type)] != nullptr;
+}
+
 /// What a product works on.
 struct Product {
   const QuantizedDotKernels* kernels;
@@ -85,6 +92,7 @@ struct Product {
   // Of gated products, which are f32 and go through panels: the other weights, of the same type and shape.
   const Gated* gate = nullptr;
   const std::byte* factors = nullptr;
+  bool past_caches = false;  // its results
 
   int64_t sides() const { return gate != nullptr ? 2 : 1; }
   const std::byte* weight_row(int64_t row) const { return weights + row * row_bytes; }
@@ -114,9 +122,9 @@ void product_of_rows(const Product& p, int64_t begin, int64_t end) {
   }
 }
 
-/// Weight rows from `begin` on as panels, and what is requested while activations pass over them.
+/// A task's rows of one of the weights as panels, and what is requested while activations pass over them.
 struct Side {
-  const std::byte* weights;
+  const std::byte* weights;  // of all rows
   std::byte* panels;
   Ahead ahead;
 };
@@ -134,7 +142,6 @@ void product_of_panels(const Product& p, int64_t begin, int64_t end, int64_t fir
     sides[static_cast<size_t>(s)] = {weights, memory + s * panels * bytes, {behind, behind}};
   }
   const std::span<Side> used(sides.data(), static_cast<size_t>(p.sides()));
-  const bool past_caches = p.gate != nullptr && beyond_caches(static_cast<size_t>(p.m * p.n) * sizeof(float));
   for (const Side& side : used)
     for (int64_t i = 0; i < panels; ++i)
       p.kernels->pack[p.type](side.weights + (begin + i * height) * p.row_bytes,
@@ -154,15 +161,15 @@ void product_of_panels(const Product& p, int64_t begin, int64_t end, int64_t fir
         multiply(sides[0], p.floats_at(a, row), p.n);
         continue;
       }
-      float* const floats = scratch<float, 1>(p.sides() * count * rows);
+      const int64_t elements = count * rows;
+      float* const floats = scratch<float, 1>(p.sides() * elements);
       multiply(sides[0], floats, rows);
       if (p.gate != nullptr) {
-        float* const factors = floats + count * rows;
-        multiply(sides[1], factors, rows);
-        (*p.gate)(floats, factors, floats, count* rows, false);
+        multiply(sides[1], floats + elements, rows);
+        (*p.gate)(floats, floats + elements, floats, elements, false);
         float* const to = p.floats_at(a, row);
         const auto row_bytes = static_cast<size_t>(rows) * sizeof(float);
-        if (past_caches)
+        if (p.past_caches)
           copy_kernels().stream_rows(reinterpret_cast<std::byte*>(to),
                                      static_cast<size_t>(p.n) * sizeof(float),
                                      reinterpret_cast<const std::byte*>(floats), row_bytes, count);
@@ -174,7 +181,7 @@ void product_of_panels(const Product& p, int64_t begin, int64_t end, int64_t fir
         narrow(floats + c * rows, rows, p.dtype, p.out, (a + c) * p.n + row);
     }
   }
-  if (past_caches) copy_kernels().fence();
+  if (p.past_caches) copy_kernels().fence();
 }
 
 /// A product in tasks, from the blocks in memory or through panels.
@@ -231,11 +238,6 @@ class Activations {
     row_stride_ = activation_layout(super_, k_).stride;
   }
 
-  /// Whether products with such weights go through panels.
-  bool by_panels(QuantType type) const {
-    return m_ >= kPanelFrom && kernels_.panel_rows > 0 &&
-           kernels_.panel[static_cast<size_t>(type)] != nullptr;
-  }
   /// Before make(): products with such weights will read these.
   void add(QuantType type) {
     Form& form = of(type);
@@ -264,7 +266,7 @@ class Activations {
  private:
   /// The form for weights of a type; a new one where there is none.
   Form& of(QuantType weights) {
-    const size_t type = by_panels(weights) ? static_cast<size_t>(weights) : kRows;
+    const size_t type = by_panels(kernels_, weights, m_) ? static_cast<size_t>(weights) : kRows;
     Form* const end = forms_.data() + count_;
     Form* const found = std::find_if(forms_.data(), end, [&](const Form& form) { return form.type == type; });
     if (found == end) forms_[count_++].type = type;
@@ -379,19 +381,26 @@ void CpuBackend::quantized_matmul(const Operand& x, std::span<const QuantizedPro
   });
 }
 
-bool CpuBackend::quantized_gated(UnaryOp op, const Operand& x, QuantType type, const Storage& gate,
+bool CpuBackend::gates(QuantType type, DType dtype, int64_t m, int64_t n, int64_t k) const {
+  const QuantizedDotKernels& kernels = quantized_dot_kernels();
+  // Two panels share the cache, and fewer tasks than products have must suffice for all threads.
+  return dtype == DType::F32 && by_panels(kernels, type, m) &&
+         2 * kernels.panel_bytes[static_cast<size_t>(type)](k) <= kPanelCache &&
+         n >= kTasksEach * ThreadPool::global().threads() * kernels.panel_rows;
+}
+
+void CpuBackend::quantized_gated(UnaryOp op, const Operand& x, QuantType type, const Storage& gate,
                                  const Storage& factor, const Target& out) {
   Activations activations(x, quant_traits(type).block_elements == 256);
-  if (out.dtype != DType::F32 || !activations.by_panels(type)) return false;
   activations.add(type);
   activations.make();
   const Gated loop(op, out.dtype);
   Product product = activations.product(type, gate.data(), out);
   product.gate = &loop;
   product.factors = factor.data();
+  product.past_caches = beyond_caches(static_cast<size_t>(product.m * product.n) * sizeof(float));
   const Work work(product);
   ThreadPool::global().parallel_for(work.tasks, [&](int64_t task) { work.run(task); });
-  return true;
 }
 
 }  // namespace beeswax::cpu

@@ -63,14 +63,18 @@ std::string cpu_name() {
 
 int current_processor() { return sched_getcpu(); }
 
-ProcessorSet ProcessorSet::of_this_thread() {
+ProcessorSet ProcessorSet::of_thread(int id) {
   ProcessorSet set;
   static_assert(sizeof(set.words_) == sizeof(cpu_set_t));
   cpu_set_t allowed;
-  if (sched_getaffinity(0, sizeof(allowed), &allowed) == 0)
+  if (sched_getaffinity(id, sizeof(allowed), &allowed) == 0)
     std::memcpy(set.words_.data(), &allowed, sizeof(allowed));
   return set;
 }
+
+ProcessorSet ProcessorSet::of_this_thread() { return of_thread(0); }
+
+ProcessorSet ProcessorSet::of_main_thread() { return of_thread(getpid()); }
 
 int ProcessorSet::count() const {
   int count = 0;
@@ -127,15 +131,14 @@ size_t last_level_cache_bytes(const ProcessorSet& processors, const std::string&
 
 size_t last_level_cache_bytes() {
   // The C library adds up the caches of a whole socket, also those of processors that a virtual machine does
-  // not have.
-  if (const size_t bytes = last_level_cache_bytes(ProcessorSet::of_this_thread(), "/sys/devices/system/cpu");
-      bytes > 0)
-    return bytes;
+  // not have; a virtual machine may show a cache of its own for each processor.
+  const size_t found = last_level_cache_bytes(ProcessorSet::of_main_thread(), "/sys/devices/system/cpu");
+  size_t of_socket = 0;
 #if defined(_SC_LEVEL3_CACHE_SIZE)
-  const auto bytes = sysconf(_SC_LEVEL3_CACHE_SIZE);
-  if (bytes > 0) return static_cast<size_t>(bytes);
+  if (const auto bytes = sysconf(_SC_LEVEL3_CACHE_SIZE); bytes > 0) of_socket = static_cast<size_t>(bytes);
 #endif
-  return size_t{8} << 20;
+  if (found == 0 && of_socket == 0) return size_t{8} << 20;
+  return found == 0 ? of_socket : of_socket == 0 ? found : std::min(found, of_socket);
 }
 
 }  // namespace beeswax::os

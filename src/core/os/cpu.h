@@ -27,6 +27,7 @@ class ProcessorSet {
  public:
   /// Those of the calling thread; none where the system does not say.
   static ProcessorSet of_this_thread();
+  static ProcessorSet of_main_thread();
   int count() const;
   bool has(int processor) const;
   ProcessorSet without(int processor) const;
@@ -34,14 +35,16 @@ class ProcessorSet {
   void give_to(std::thread& thread) const;
 
  private:
+  static ProcessorSet of_thread(int id);
+
   std::array<uint64_t, 16> words_{};
 };
 
-/// Bytes of the last-level caches of the processors that the calling thread may run on, all together (8 MiB
-/// where the system does not say).
+/// Bytes of the last-level caches of the processors that the process's main thread may run on, all together,
+/// at most those of a socket (8 MiB where the system does not say).
 BW_API size_t last_level_cache_bytes();
 /// The same of these processors, as files below `folder` describe them; 0 where they do not.
-BW_API size_t last_level_cache_bytes(const ProcessorSet& processors, const std::string& folder);
+size_t last_level_cache_bytes(const ProcessorSet& processors, const std::string& folder);
 
 /// Tells the processor that this is a spin-wait loop.
 inline void cpu_relax() {

@@ -49,7 +49,7 @@ void stream(void* out, const void* from, size_t bytes) {
   const auto* x = static_cast<const unsigned char*>(from);
 #if defined(__x86_64__)
   const size_t head = (64 - reinterpret_cast<uintptr_t>(y) % 64) % 64;
-  if (bytes >= 128) {
+  if (bytes >= head + 64) {
     __builtin_memcpy(y, x, head);
     y += head;
     x += head;

@@ -38,6 +38,17 @@ BW_FN void request_lines(const T* x, int64_t ahead) {
     __builtin_prefetch(reinterpret_cast<const char*>(x + j) + ahead, 0, 3);
 }
 
+/// The lines of one quarter of kBytes, for loops that request while they work rather than all at once. Two
+/// Zen 5 cores generate so with Q4_K at 1.2 billion in 0.97 to 0.98 of the time, with Q6_K in 0.96 (at 50
+/// GB/s; Q4_K at 80 GB/s in 0.98 to 1.00). Loops that take longer in caches lose: with Q2_K at 80 GB/s a
+/// tenth, with Q8_0 a twentieth.
+template <int64_t kBytes>
+BW_FN void request_quarter(const uint8_t* x, int64_t ahead, int quarter) {
+  constexpr int64_t kLines = (kBytes + 63) / 64;
+  for (int64_t line = quarter * kLines / 4; line < (quarter + 1) * kLines / 4; ++line)
+    __builtin_prefetch(x + line * 64 + ahead, 0, 3);
+}
+
 /// Instructions that do nothing, beside the requests of a loop whose loads would otherwise run so far ahead
 /// of the rest of it that they meet lines which are still on their way: it seems that these loads take the
 /// places of further requests, and the loop stays as slow as without any. Where memory gives 80 GB/s, one Zen
