@@ -39,9 +39,8 @@ BW_FN void request_lines(const T* x, int64_t ahead) {
 }
 
 /// The lines of one quarter of kBytes, for loops that request while they work rather than all at once. Two
-/// Zen 5 cores generate so with Q4_K at 1.2 billion in 0.97 to 0.98 of the time, with Q6_K in 0.96 (at 50
-/// GB/s; Q4_K at 80 GB/s in 0.98 to 1.00). Loops that take longer in caches lose: with Q2_K at 80 GB/s a
-/// tenth, with Q8_0 a twentieth.
+/// Zen 5 cores generate so with Q4_K_M at 1.2 billion in 0.95 to 0.98 of the time, with Q6_K in 0.95 to 0.97
+/// (at 50 GB/s; Q4_K_M at 80 GB/s in 0.98 to 1.00). Others lose: at 80 GB/s Q2_K a tenth, Q8_0 a twentieth.
 template <int64_t kBytes>
 BW_FN void request_quarter(const uint8_t* x, int64_t ahead, int quarter) {
   constexpr int64_t kLines = (kBytes + 63) / 64;
