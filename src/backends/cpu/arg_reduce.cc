@@ -20,7 +20,7 @@ constexpr int64_t kBlock = 1 << 18;  // elements of neighbouring blocks of colum
 // to 4096 rows of 32 KiB at 0.75 to 0.80 of the speed of reading where rows are cut in halves instead, so at
 // 0.93 to 0.94.
 constexpr int64_t kLeastRows = 256;
-constexpr int64_t kRowsTogether = 8;  // that loops take, at most
+constexpr int64_t kRowsAtOnce = 8;  // that loops take, at most
 
 // The best of elements [begin, end) of one row.
 void search_row(const ReduceView& view, const ArgReduceLoops& loops, int64_t offset, int64_t begin,
@@ -79,7 +79,7 @@ void search_columns(const ReduceView& view, const ArgReduceLoops& loops, uint32_
          view.outer.count * blocks_of(block) * stripes < wanted)
     block /= 2;
   // All of much the same length, so that no task is left with a few rows.
-  block = std::min(block, round_up(ceil_div(view.n(), blocks_of(block)), kRowsTogether));
+  block = std::min(block, round_up(ceil_div(view.n(), blocks_of(block)), kRowsAtOnce));
   const int64_t blocks = blocks_of(block);
   if (const int64_t units = view.outer.count * blocks; units * stripes < wanted)
     stripes = std::max(stripes, std::min(wanted / units, view.columns / 128));
