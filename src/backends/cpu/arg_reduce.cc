@@ -74,7 +74,7 @@ void search_columns(const ReduceView& view, const ArgReduceLoops& loops, uint32_
   int64_t stripes = (view.columns + most - 1) / most;
   // Few blocks are cut across before they are cut along: parts of rows are read slower than whole ones.
   int64_t block = bytes == 1 ? kArgByteRows : kArgRows;
-  const auto blocks_of = [&](int64_t rows) { return (view.n() + rows - 1) / rows; };
+  const auto blocks_of = [&](int64_t rows) { return ceil_div(view.n(), rows); };
   while (block > kLeastRows && block / 2 * std::min(most, view.columns) >= kBlock &&
          view.outer.count * blocks_of(block) * stripes < wanted)
     block /= 2;
