@@ -27,12 +27,16 @@ std::optional<DType> dtype_named(std::string_view name) {
 const GgmlType* ggml_type(uint32_t id) {
   static const std::vector<GgmlType> types = [] {
     std::vector<GgmlType> list = {
-#define BW_GGML_TYPE(id, name, elements, bytes) {id, #name, elements, bytes, std::nullopt, std::nullopt},
+#define BW_GGML_TYPE(id, name, elements, bytes) \
+  {id, #name, elements, bytes, std::nullopt, std::nullopt, std::nullopt},
 #include "tables/ggml_types.def"
     };
     for (GgmlType& type : list) {
       type.quant = quant_type_from_ggml_id(type.id);
       if (!type.quant) type.dtype = dtype_named(type.name);
+#define BW_GGML_WIDER(of, format) \
+  if (type.name == #of) type.wider = QuantType::format;
+#include "tables/ggml_types.def"
     }
     return list;
   }();

@@ -36,7 +36,9 @@ struct GgmlType {
   uint32_t block_elements, block_bytes;
   std::optional<DType> dtype;      ///< of plain elements that we have
   std::optional<QuantType> quant;  ///< of blocks that we have
-  bool usable() const { return dtype.has_value() || quant.has_value(); }
+  std::optional<QuantType> wider;  ///< of blocks that we have not: what holds the same values
+  bool in_blocks() const { return quant.has_value() || wider.has_value(); }
+  bool usable() const { return dtype.has_value() || in_blocks(); }
 };
 /// Null for a number that no known type has.
 BW_API const GgmlType* ggml_type(uint32_t id);

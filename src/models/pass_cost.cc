@@ -5,6 +5,7 @@
 #include <string>
 
 #include "models/metadata.h"
+#include "models/wider_blocks.h"
 
 namespace beeswax::models {
 
@@ -34,8 +35,8 @@ PassCost pass_cost(const io::GgufFile& file, int64_t tokens) {
                         (experts > 1 && tensor.name.find("ffn_") != std::string_view::npos &&
                          tensor.name.find("ffn_gate_inp") == std::string_view::npos);
     const double share = expert ? used / experts : 1;
-    cost.bytes += static_cast<double>(tensor.bytes.size()) * std::min(1.0, share * times);
-    (tensor.type->quant ? cost.quantized_macs : cost.dense_macs) +=
+    cost.bytes += static_cast<double>(computed_bytes(tensor)) * std::min(1.0, share * times);
+    (tensor.type->in_blocks() ? cost.quantized_macs : cost.dense_macs) +=
         static_cast<double>(tensor.shape.elem_count()) * share * times;
   }
   return cost;

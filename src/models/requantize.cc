@@ -13,6 +13,7 @@
 #include "io/gguf_writer.h"
 #include "models/row_order.h"
 #include "models/weights.h"
+#include "models/wider_blocks.h"
 
 namespace beeswax::models {
 namespace {
@@ -51,6 +52,10 @@ Tensor read_rows(const io::GgufTensor& tensor, int64_t first, int64_t rows) {
   const uint64_t row_bytes = bytes_of(*tensor.type, columns);
   const auto bytes =
       tensor.bytes.subspan(static_cast<size_t>(first) * row_bytes, static_cast<size_t>(rows) * row_bytes);
+  if (tensor.type->wider)
+    return QTensor::from_bytes(wider_blocks(*tensor.type, bytes), {rows, columns}, *tensor.type->wider,
+                               Device::cpu())
+        .dequantize();
   if (tensor.type->quant)
     return QTensor::from_bytes(bytes, {rows, columns}, *tensor.type->quant, Device::cpu()).dequantize();
   return Tensor::from_bytes(bytes, {rows, columns}, *tensor.type->dtype, Device::cpu());
@@ -160,7 +165,7 @@ std::vector<RequantizedTensor> plan_requantize(const io::GgufFile& in, const Req
                         ? options.embedding
                         : &choose_type(*options.mixture, model, tensor.name, options.pure);
       step.after = &rows_fit(*step.wanted, columns_of(tensor.shape));
-      if (tensor.type->quant && step.after != tensor.type) ++blocks;
+      if (tensor.type->in_blocks() && step.after != tensor.type) ++blocks;
       if (step.after != tensor.type)
         step.weighted = importance_of(options, tensor.name, tensor.shape, *step.after) != nullptr;
     } else if (in.assembled() && tensor.shape.rank() < 2) {

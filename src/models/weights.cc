@@ -5,6 +5,7 @@
 
 #include "beeswax/shared_bytes.h"
 #include "core/fail.h"
+#include "models/wider_blocks.h"
 
 namespace beeswax::models {
 namespace {
@@ -49,6 +50,11 @@ nn::Weight Weights::part_of(const io::GgufTensor& tensor, const Shape& shape, in
   const size_t row_bytes = tensor.bytes.size() / static_cast<size_t>(rows);
   const auto count = static_cast<size_t>(shape.elem_count() / shape[shape.rank() - 1]);
   const auto [bytes, owner] = bytes_of(tensor, static_cast<size_t>(first) * row_bytes, count * row_bytes);
+  if (tensor.type->wider) {
+    const auto wider = std::make_shared<const std::vector<std::byte>>(wider_blocks(*tensor.type, bytes));
+    return nn::Weight(
+        qtensor_from_shared_bytes(*wider, wider, shape, *tensor.type->wider).to_device(device_));
+  }
   if (tensor.type->quant)
     return nn::Weight(qtensor_from_shared_bytes(bytes, owner, shape, *tensor.type->quant).to_device(device_));
   const Tensor dense = tensor_from_shared_bytes(bytes, owner, shape, *tensor.type->dtype).to_device(device_);
