@@ -27,7 +27,7 @@ ROOT = os.path.normpath(os.path.join(os.path.dirname(os.path.abspath(__file__)),
 DOCUMENT = os.path.join("docs", "math-bounds.md")
 # What the results depend on, besides compiler and processor. (convert.h, between dtypes, is tested elsewhere.)
 SOURCES = (*("src/core/math/" + name + ".h" for name in (
-    "activations", "basic", "erf", "exp", "hyperbolic", "log", "polynomials", "pow", "trig", "trig_reduce")),
+    "activations", "basic", "divide", "erf", "exp", "hyperbolic", "log", "polynomials", "pow", "trig", "trig_reduce")),
            "tests/math", "tests/unit/math_bounds_test.cc", "include/beeswax/portable.h")
 TEST = "Exhaustive/EveryFloat.IsWithinTheBound/"
 SHORT = "\n## Short functions of 16- and 8-bit results\n"

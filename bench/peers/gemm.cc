@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // Square matrix products beside the machine's multiply-add peak and beside OpenBLAS, all interleaved:
 //   peer_gemm [--json] [--f64] [--threads N] [--rounds N] [--library FILE] [sizes...]
-// OpenBLAS is opened at run time; OPENBLAS_CORETYPE chooses its kernels, the one in use is printed. Where it
-// cannot be opened the exit status is 3. Each round times ours, peak, OpenBLAS, the threads of the one asleep
-// before the other begins; the figures are medians of the rounds, the ratios medians of the rounds' ratios.
+// OpenBLAS is opened at run time; OPENBLAS_CORETYPE chooses its kernels (gemm_openblas.py goes through them),
+// the one in use is printed. Where it cannot be opened the exit status is 3. Each round times ours, peak,
+// OpenBLAS, the threads of the one asleep before the other begins; the figures are medians of the rounds, the
+// ratios medians of the rounds' ratios.
 #include <dlfcn.h>
 
 #include <algorithm>

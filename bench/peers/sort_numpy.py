@@ -70,13 +70,14 @@ def main():
     parser.add_argument("--rounds", type=int, default=5, help="rounds of every case (default: %(default)s)")
     parser.add_argument("--threads", type=int, default=0, help="threads of ours (default: as bw_bench chooses)")
     parser.add_argument("--limit", type=float, default=1.2, help="highest ratio accepted (default: %(default)s)")
-    parser.add_argument("--json", help="write the results there, too")
+    parser.add_argument("--json", help='write the results there, too ("-": to standard output, the table to standard error)')
     options = parser.parse_args()
     if not pathlib.Path(options.program).exists():
         print(f"sort_numpy: {options.program} is not built: cmake --build build --target bw_bench", file=sys.stderr)
         return 2
-    print(f"numpy {np.__version__}; {options.rounds} rounds; ratio = our time / NumPy's time")
-    print(f"{'case':<24} {'ours':>10} {'stable':>10} {'default':>10} {'/stable':>8} {'/default':>8}")
+    table = sys.stderr if options.json == "-" else sys.stdout
+    print(f"numpy {np.__version__}; {options.rounds} rounds; ratio = our time / NumPy's time", file=table)
+    print(f"{'case':<24} {'ours':>10} {'stable':>10} {'default':>10} {'/stable':>8} {'/default':>8}", file=table)
     above = []
     results = []
     for name, call, shape, dtype in cases(options.filter):
@@ -88,7 +89,7 @@ def main():
         to_default = statistics.median(m / d for _, m, d in rounds)
         mark = "  ABOVE" if to_stable > options.limit else ""
         print(f"{name:<24} {mine * 1e3:>7.2f} ms {stable * 1e3:>7.2f} ms {default * 1e3:>7.2f} ms "
-              f"{to_stable:>8.2f} {to_default:>8.2f}{mark}", flush=True)
+              f"{to_stable:>8.2f} {to_default:>8.2f}{mark}", file=table, flush=True)
         results.append({"name": name, "ours_us": round(mine * 1e6, 1), "stable_us": round(stable * 1e6, 1),
                         "default_us": round(default * 1e6, 1), "to_stable": round(to_stable, 3),
                         "to_default": round(to_default, 3)})
@@ -98,9 +99,13 @@ def main():
         about = {**ABOUT, "numpy": np.__version__, "rounds": options.rounds}
         lines = ",\n".join("    " + json.dumps(result) for result in results)
         head = json.dumps(about, indent=2)[:-2]
-        pathlib.Path(options.json).write_text(f'{head},\n  "cases": [\n{lines}\n  ]\n}}\n', encoding="utf-8")
+        text = f'{head},\n  "cases": [\n{lines}\n  ]\n}}\n'
+        if options.json == "-":
+            sys.stdout.write(text)
+        else:
+            pathlib.Path(options.json).write_text(text, encoding="utf-8")
     if above:
-        print(f"above {options.limit}: {', '.join(above)}")
+        print(f"above {options.limit}: {', '.join(above)}", file=table)
     return 1 if above else 0
 
 

@@ -283,10 +283,12 @@ class BW_API Tensor {
   Tensor method() const { return method##_all(); }                               \
   Tensor method##_keepdim(const Axes& axes) const { return method(axes, true); } \
   Tensor method##_all() const;
-#define BW_ARG_REDUCE(Name, method, ...)                                 \
-  Tensor method(int axis, bool keepdim = false) const;                   \
-  Tensor method() const { return method##_all(); }                       \
-  Tensor method##_keepdim(int axis) const { return method(axis, true); } \
+  // Over several axes the index counts the elements that they hold together, the last axis fastest, as
+  // NumPy's does where they are reshaped into one.
+#define BW_ARG_REDUCE(Name, method, ...)                                         \
+  Tensor method(const Axes& axes, bool keepdim = false) const;                   \
+  Tensor method() const { return method##_all(); }                               \
+  Tensor method##_keepdim(const Axes& axes) const { return method(axes, true); } \
   Tensor method##_all() const;  ///< index into the flattened tensor
 #include "tables/reduce.def"
   Tensor softmax(const Axes& axes) const;
@@ -336,7 +338,7 @@ class BW_API Tensor {
   Tensor upsample_nearest2d(int64_t height, int64_t width) const;  ///< [b, c, h, w]
   Tensor interpolate1d(int64_t size) const { return upsample_nearest1d(size); }
   Tensor interpolate2d(int64_t height, int64_t width) const { return upsample_nearest2d(height, width); }
-  /// PyTorch's rule, with or without aligned corners.
+  /// PyTorch's rule, with or without aligned corners. Of integers to the nearest, halves away from zero.
   Tensor upsample_bilinear2d(int64_t height, int64_t width, bool align_corners) const;
   Tensor upsample_bilinear2d_with_scale(double scale_h, double scale_w, bool align_corners) const;
 

@@ -76,7 +76,10 @@ Tensor upsample(std::string_view operation, const Tensor& x, const Tensor& given
 
 Tensor bilinear(std::string_view operation, const Tensor& x, UpsampleShape s) {
   s.bilinear = true;
-  return upsample(operation, x, x, s);
+  if (dtype_is_float(x.dtype())) return upsample(operation, x, x, s);
+  // Integers through floats that hold them (those of 64 bits up to 2^53), and to the nearest.
+  const DType wide = dtype_bits(x.dtype()) <= 16 ? DType::F32 : DType::F64;
+  return upsample(operation, x.to_dtype(wide), x, s).round().to_dtype(x.dtype());
 }
 
 void check_planes(std::string_view operation, const Tensor& x, ops::Accept accept) {
@@ -85,10 +88,15 @@ void check_planes(std::string_view operation, const Tensor& x, ops::Accept accep
 }
 
 int64_t scaled(const Tensor& x, int axis, double factor) {
+  const auto refuse = [&](ErrorKind kind, std::string_view what) {
+    fail(kind, "upsample_bilinear2d_with_scale", what, ", got ", factor, " for axis ", axis, " of ",
+         x.describe());
+  };
+  if (!(factor > 0) || !std::isfinite(factor))
+    refuse(ErrorKind::InvalidArgument, "scales must be positive and finite");
   const double size = std::floor(static_cast<double>(x.dim(axis)) * factor);
-  if (!(factor > 0) || !(size < 0x1p62))
-    fail(ErrorKind::InvalidArgument, "upsample_bilinear2d_with_scale",
-         "scales must be positive and finite, got ", factor, " for axis ", axis, " of ", x.describe());
+  // Smaller ones are refused with the sizes.
+  if (!(size < 0x1p62)) refuse(ErrorKind::TooLarge, "scales must make each side less than 2^31");
   return static_cast<int64_t>(size);
 }
 
@@ -130,7 +138,7 @@ Tensor Tensor::upsample_nearest2d(int64_t height, int64_t width) const {
 }
 
 Tensor Tensor::upsample_bilinear2d(int64_t height, int64_t width, bool align_corners) const {
-  check_planes("upsample_bilinear2d", *this, ops::Accept::Float);
+  check_planes("upsample_bilinear2d", *this, ops::Accept::Number);
   UpsampleShape s{};
   s.align_corners = align_corners;
   s.h_out = height;
@@ -139,7 +147,7 @@ Tensor Tensor::upsample_bilinear2d(int64_t height, int64_t width, bool align_cor
 }
 
 Tensor Tensor::upsample_bilinear2d_with_scale(double scale_h, double scale_w, bool align_corners) const {
-  check_planes("upsample_bilinear2d_with_scale", *this, ops::Accept::Float);
+  check_planes("upsample_bilinear2d_with_scale", *this, ops::Accept::Number);
   UpsampleShape s{};
   s.align_corners = align_corners;
   s.h_out = scaled(*this, 2, scale_h);

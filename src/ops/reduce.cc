@@ -75,12 +75,12 @@ Tensor arg_reduce(ArgReduceOp op, std::string_view name, const Tensor& x, uint32
   Tensor Tensor::method##_all() const {                                                                  \
     return reduce(ReduceOp::Name, #method, Accept::dtypes, *this, all_axes(*this), false);               \
   }
-#define BW_ARG_REDUCE(Name, method, ...)                                                              \
-  Tensor Tensor::method(int axis, bool keepdim) const {                                               \
-    return arg_reduce(ArgReduceOp::Name, #method, *this, Axes(axis).mask(shape(), #method), keepdim); \
-  }                                                                                                   \
-  Tensor Tensor::method##_all() const {                                                               \
-    return arg_reduce(ArgReduceOp::Name, #method, *this, all_axes(*this), false);                     \
+#define BW_ARG_REDUCE(Name, method, ...)                                                        \
+  Tensor Tensor::method(const Axes& axes, bool keepdim) const {                                 \
+    return arg_reduce(ArgReduceOp::Name, #method, *this, axes.mask(shape(), #method), keepdim); \
+  }                                                                                             \
+  Tensor Tensor::method##_all() const {                                                         \
+    return arg_reduce(ArgReduceOp::Name, #method, *this, all_axes(*this), false);               \
   }
 #include "tables/reduce.def"
 

@@ -53,6 +53,30 @@ void check(const Tensor& x, int axis) {
   }
 }
 
+// Any set of axes: the place in what they hold together, the last fastest.
+void check_axes(const Tensor& x, uint32_t mask) {
+  std::vector<int> kept, axes;
+  for (int axis = 0; axis < x.rank(); ++axis) (mask >> axis & 1 ? axes : kept).push_back(axis);
+  std::vector<int> order = kept;
+  order.insert(order.end(), axes.begin(), axes.end());
+  const std::vector<double> numbers = x.permute(order).to_doubles();
+  size_t n = 1;
+  for (const int axis : axes) n *= static_cast<size_t>(x.shape()[axis]);
+  for (const bool most : {true, false}) {
+    std::vector<uint32_t> expected;
+    for (size_t begin = 0; begin < numbers.size(); begin += n)
+      expected.push_back(
+          search(std::vector<long double>(numbers.data() + begin, numbers.data() + begin + n), most));
+    const Axes all{std::span<const int>(axes)};
+    const Tensor got = most ? x.argmax(all) : x.argmin(all);
+    ASSERT_EQ(got.rank(), static_cast<int>(kept.size()));
+    ASSERT_EQ(got.to_vec<uint32_t>(), expected) << x.describe() << " axes " << mask;
+    Shape one = x.shape();
+    for (const int axis : axes) one.set(axis, 1);
+    ASSERT_EQ((most ? x.argmax_keepdim(all) : x.argmin_keepdim(all)).shape(), one);
+  }
+}
+
 void check_dtype(DType dtype) {
   Random random(9);
   const bool nans = dtype_is_float(dtype);
@@ -94,11 +118,33 @@ void check_dtype(DType dtype) {
     const Shape shape = test::random_shape(random, 3, 1, 9);
     const Tensor x = test::laid_out(random, inputs(random, shape.elem_count(), dtype, nans), shape, dtype);
     for (int axis = 0; axis < 3; ++axis) check(x, axis);
+    for (uint32_t mask = 1; mask < 8; ++mask) check_axes(x, mask);
     const std::vector<double> numbers = x.to_doubles();
     const std::vector<long double> all(numbers.begin(), numbers.end());
     EXPECT_EQ(x.argmax_all().to_scalar<uint32_t>(), search(all, true));
     EXPECT_EQ(x.argmin_all().to_scalar<uint32_t>(), search(all, false));
   }
+}
+
+TEST(ArgReduce, SeveralAxes) {
+  Random random(12);
+  for (const Shape& shape : {Shape{3, 5, 7, 2}, Shape{2, 40, 3, 65}, Shape{1, 6, 1, 33}, Shape{4, 1, 300, 9}})
+    for (const DType dtype : {DType::F32, DType::U8, DType::F64}) {
+      const Tensor x = test::laid_out(
+          random, inputs(random, shape.elem_count(), dtype, dtype_is_float(dtype)), shape, dtype);
+      for (uint32_t mask = 1; mask < 16; ++mask) {
+        check_axes(x, mask);
+        check_axes(x.permute({2, 0, 3, 1}), mask);
+      }
+    }
+  // Several pieces of what two axes hold.
+  const Tensor x = test::from_raw(inputs(random, 300 * 7 * 400, DType::F16, true), {300, 7, 400}, DType::F16);
+  if (!test::on_software_gpu()) check_axes(x, 5);
+  check_axes(x.narrow(0, 0, 40), 5);
+  EXPECT_EQ(
+      Tensor::from_vec(std::vector<float>{1, 2, 9, 4, 5, 9}, {2, 3}).argmax({1, 0}).to_scalar<uint32_t>(), 2u)
+      << "the order of the axes' names does not count";
+  EXPECT_ERROR(x.argmax({0, -3}), DuplicateDim, "[argmax]");
 }
 
 #define BW_DTYPE(Name, ...) \

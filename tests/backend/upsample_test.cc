@@ -189,6 +189,29 @@ TEST(Upsample, BilinearKnownValues) {
   EXPECT_EQ(aligned, (std::vector<float>{1, 1.5f, 2, 2, 2.5f, 3, 3, 3.5f, 4}));
 }
 
+TEST(Upsample, BilinearOfIntegersIsRounded) {
+  for (const Sizes& s : sizes())
+    for (const DType dtype : {DType::U8, DType::I16, DType::U32, DType::I32, DType::I64})
+      for (const bool align : {false, true}) {
+        const Tensor x = numbers(s, dtype);
+        const std::vector<double> values = x.to_doubles();
+        std::vector<double> want = dtype_bits(dtype) > 16 ? bilinear<double>(s, values, align, 0, 0)
+                                                          : bilinear<float>(s, values, align, 0, 0);
+        for (double& value : want) value = std::round(value);
+        ASSERT_EQ(x.upsample_bilinear2d(s.to_h, s.to_w, align).to_doubles(),
+                  tensor_of(want, s.to(), dtype).to_doubles())
+            << x.describe() << " to " << s.to().to_string() << " align " << align;
+      }
+  const Tensor ramp = Tensor::from_vec<uint8_t>({1, 2, 3, 4}, {1, 1, 2, 2});
+  EXPECT_EQ(ramp.upsample_bilinear2d(4, 4, false).to_vec<uint8_t>(),
+            (std::vector<uint8_t>{1, 1, 2, 2, 2, 2, 2, 3, 3, 3, 3, 4, 3, 3, 4, 4}));
+  EXPECT_EQ(Tensor::from_vec<int64_t>({-3, -2}, {1, 1, 1, 2})
+                .upsample_bilinear2d_with_scale(1, 1.5, true)
+                .to_vec<int64_t>(),
+            (std::vector<int64_t>{-3, -3, -2}))
+      << "halves go away from zero";
+}
+
 TEST(Upsample, NeighboursOfNoWeightStayOut) {
   const Tensor x = Tensor::from_vec<float>({1, HUGE_VALF, std::nanf(""), 4}, {1, 1, 1, 4});
   EXPECT_TRUE(same_bits(x.upsample_bilinear2d(1, 4, false), x));
@@ -262,11 +285,13 @@ TEST(Upsample, EmptyInputsAndErrors) {
   EXPECT_ERROR(x.upsample_bilinear2d_with_scale(1, HUGE_VAL, false), InvalidArgument,
                "scales must be positive");
   EXPECT_ERROR(x.upsample_bilinear2d_with_scale(1, 1e12, false), TooLarge, "less than 2^31");
+  EXPECT_ERROR(x.upsample_bilinear2d_with_scale(1, 1e20, false), TooLarge,
+               "scales must make each side less than 2^31, got 1");
   EXPECT_ERROR(Tensor::zeros({1, 2, 0, 4}, DType::F32).upsample_nearest2d(2, 2), EmptyTensor,
                "each side of the input must be at least 1");
   EXPECT_ERROR(x.upsample_nearest1d(4), ShapeMismatch, "expected input [batch, channels, length] (rank 3)");
-  EXPECT_ERROR(x.to_dtype(DType::I32).upsample_bilinear2d(4, 4, false), UnsupportedDType,
-               "accepted dtypes: bf16, f16");
+  EXPECT_ERROR(x.to_dtype(DType::F8E8M0).upsample_bilinear2d(4, 4, false), UnsupportedDType,
+               "accepted dtypes: u8, u32");
 }
 
 }  // namespace

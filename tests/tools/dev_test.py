@@ -61,35 +61,48 @@ class Dev(unittest.TestCase):
             self.assertIn(name, names)
         self.assertEqual(len(names), len(set(names)))
 
-    # With programs that only say that they ran, and a sort that is too slow.
-    def test_bench_runs_the_peers_that_are_installed(self):
-        def bench(gemm, numpy, *options):
+    # With programs that only say what they were asked for, and a sort that is too slow.
+    def test_bench_runs_the_peers_that_are_there(self):
+        gemm_ran, sort = "ran bench/peers/gemm_openblas.py", "ran bench/peers/sort_numpy.py"
+        both = "needs build\nneeds peers\nbuilt release bw_bench peer_gemm\n"
+
+        def bench(gemm, numpy, *options, ours=0):
             with tempfile.TemporaryDirectory() as folder:
                 os.symlink(os.path.join(ROOT, "tools"), os.path.join(folder, "tools"))
-                for path, text in [("build/bin/bw_bench", "echo ours $*"), ("build/bin/peer_gemm", f"echo gemm\nexit {gemm}"),
-                                   ("path/python3", f'[ "$1" = -c ] && exit {numpy}\necho "ran $1"\nexit 1')]:
+                python = f'[ "$1" = -c ] && exit {numpy}\necho "ran $*"\n[ "$1" = {sort[4:]} ] || exit {gemm}\nexit 1'
+                for path, text in [("build/bin/bw_bench", f"echo ours $*\nexit {ours}"), ("path/python3", python)]:
                     file = os.path.join(folder, path)
                     os.makedirs(os.path.dirname(file), exist_ok=True)
                     with open(file, "w", encoding="utf-8") as program:
                         program.write(f"#!/bin/sh\n{text}\n")
                     os.chmod(file, 0o755)
-                script = ('set -euo pipefail; source tools/dev/bench.sh; need_packages() { :; }; '
+                script = ('set -euo pipefail; source tools/dev/bench.sh; pythons=(python3); '
+                          'need_packages() { echo "needs $*"; [ "$1" = build ]; }; '
                           'build_preset() { echo "built $*"; }; run_bench "$@"')
                 path = os.path.join(folder, "path") + os.pathsep + os.environ["PATH"]
                 done = subprocess.run(["bash", "-c", script, "bench", *options], cwd=folder, capture_output=True, text=True,
                                       check=False, env={**os.environ, "PATH": path})
                 return done.returncode, done.stdout
-        status, out = bench(0, 0, "--peers", "--quick")
+        status, out = bench(0, 0)
         self.assertEqual(status, 1)
-        self.assertRegex(out, r"\Abuilt release bw_bench peer_gemm\nours --quick\n(.*\n)+gemm\n(.*\n)+"
-                              r"ran bench/peers/sort_numpy.py\n\Z")
+        self.assertRegex(out, rf"\A{both}ours\n(.*\n)+{gemm_ran}\n(.*\n)+{sort}\n\Z")
+        # A part alone runs none, unless it is asked for.
+        for part in (["--quick"], ["--group", "sort"], ["--filter=f32"], ["--list"], ["--no-peers"], ["--peers", "--list"]):
+            asked = " ".join(["ours", *(option for option in part if "peers" not in option)])
+            self.assertEqual(bench(0, 0, *part), (0, f"needs build\nbuilt release bw_bench\n{asked}\n"))
+        out = bench(0, 0, "--peers", "--quick", "--threads=1", "--json", "a/b.json")[1]
+        self.assertIn("ours --quick --threads=1 --json a/b.json\n", out)
+        self.assertIn(f"{gemm_ran} --rounds 3 --threads 1 --json a/b-openblas.json\n", out)
+        self.assertIn(f"{sort} --rounds 3 --threads 1 --json a/b-sort-numpy.json\n", out)
+        self.assertEqual(bench(0, 0, "--json", "-")[1], f"ours --json -\n{gemm_ran} --json -\n{sort} --json -\n")
         # No OpenBLAS, which the program says itself, and no NumPy.
-        status, out = bench(3, 1, "--quick", "--peers")
+        status, out = bench(3, 1)
         self.assertEqual(status, 0)
-        self.assertIn("ours --quick\n", out)
         self.assertIn("NumPy is not installed", out)
-        self.assertEqual(bench(2, 1, "--peers")[0], 2)
-        self.assertEqual(bench(0, 0), (0, "built release bw_bench\nours\n"))
+        self.assertEqual(bench(2, 1)[0], 2)
+        # A mistake on the command line ends it; an operation that failed does not.
+        self.assertEqual(bench(0, 0, "--rubbish", ours=2), (2, both + "ours --rubbish\n"))
+        self.assertEqual(bench(0, 1, ours=1)[0], 1)
 
     # On a machine where nothing is installed, as dpkg-query has it.
     def test_setup_names_what_is_missing(self):

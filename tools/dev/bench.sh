@@ -3,47 +3,99 @@ source tools/dev/cmake.sh
 
 help_bench() {
   cat <<HELP
-usage: ./dev bench [--peers] [OPTIONS OF bw_bench]
+usage: ./dev bench [--peers | --no-peers] [OPTIONS OF bw_bench]
 
-Builds the benchmarks and runs them: each case beside the ceiling measured in the same run. The
-options go to build/bin/bw_bench; ./dev bench -- --help lists them.
+Builds the benchmarks and runs them: each case beside the ceiling measured in the same run. Then other
+libraries in turn with ours, in two more tables: matrix products of OpenBLAS, by the kernels that it
+chooses and by the best of those that suit this processor (by OPENBLAS_CORETYPE alone where that is
+set), and sorting of NumPy, whose stable sort ours may take at most 1.2 times as long as. They are
+installed first; one that is not there then is named and left out.
+The other options go to build/bin/bw_bench; ./dev bench -- --help lists them.
 
-  --peers       then also time, in turn with ours, what other libraries are installed here: matrix
-                products of OpenBLAS (OPENBLAS_CORETYPE chooses its kernels) and sorting of NumPy,
-                whose stable sort ours may take at most 1.2 times as long as. Two more tables
-  --json FILE   also write the results as JSON
+  --no-peers    without the other libraries, which --quick, --filter and --group leave out too
+  --peers       with them all the same; with --quick, 3 rounds of each
+  --threads N   threads of ours and of OpenBLAS
+  --json FILE   also write the results as JSON: NAME.json, and those beside the other libraries to
+                NAME-openblas.json and NAME-sort-numpy.json; where FILE is -, all to standard output,
+                one after the other, and the tables to standard error
 
-Exit status: that of bw_bench; 1 too where a sort takes longer than that.
+Exit status: that of bw_bench; 1 too where a sort takes longer than that or a comparison failed.
 
 Examples:
   ./dev bench
   ./dev bench --json bench/results/mine.json
+  ./dev bench --quick --group matmul
   ./dev bench --peers --quick --group sort --group matmul
 HELP
 }
 
-# Tables of other libraries' times beside ours; a library that is not installed is named.
+# The first Python that has NumPy. Debian's is for Debian's own Python, which need not be the first one.
+pythons=(python3 /usr/bin/python3)
+numpy_python() {
+  local python
+  for python in "${pythons[@]}"; do
+    if "$python" -c 'import numpy' 2>/dev/null; then
+      echo "$python"
+      return 0
+    fi
+  done
+  return 1
+}
+
+# run_peers ROUNDS THREADS JSON, each of which may be empty: tables of other libraries' times beside ours; a library
+# that is not there is named.
 run_peers() {
-  local status=0
-  printf '\nmatrix products beside OpenBLAS\n'
+  local status=0 code=0 out=1 python both=() gemm=() sort=()
+  [ -z "$1" ] || both+=(--rounds "$1")
+  [ -z "$2" ] || both+=(--threads "$2")
+  case $3 in
+    '') ;;
+    -) out=2 gemm=(--json -) sort=(--json -) ;;
+    *) gemm=(--json "${3%.json}-openblas.json") sort=(--json "${3%.json}-sort-numpy.json") ;;
+  esac
+  printf '\nmatrix products beside OpenBLAS\n' >&$out
+  python3 bench/peers/gemm_openblas.py "${both[@]}" "${gemm[@]}" || code=$?
   # 3: it found no OpenBLAS and said so. Only opening a library tells whether it is there.
-  build/bin/peer_gemm || { status=$?; [ $status -ne 3 ] || status=0; }
-  printf '\nsorting beside NumPy\n'
-  if python3 -c 'import numpy' 2>/dev/null; then
-    python3 bench/peers/sort_numpy.py || status=$?
+  [ $code -eq 3 ] || status=$code
+  printf '\nsorting beside NumPy\n' >&$out
+  if python=$(numpy_python); then
+    "$python" bench/peers/sort_numpy.py "${both[@]}" "${sort[@]}" || status=$?
   else
-    printf 'NumPy is not installed (package python3-numpy)\n'
+    printf 'NumPy is not installed (package python3-numpy)\n' >&$out
   fi
   return $status
 }
 
 run_bench() {
-  local peers= argument options=() status=0
+  local peers= part= lists= rounds= threads= json= before= argument options=() status=0 out=1
   for argument in "$@"; do
-    if [ "$argument" = --peers ]; then peers=1; else options+=("$argument"); fi
+    case $argument in
+      --peers | --no-peers)
+        peers=$argument
+        continue
+        ;;
+      --quick) part=1 rounds=3 ;;
+      --filter | --filter=* | --group | --group=*) part=1 ;;
+      --list | --help | -h) lists=1 ;;
+      --threads=*) threads=${argument#*=} ;;
+      --json=*) json=${argument#*=} ;;
+    esac
+    case $before in
+      --threads) threads=$argument ;;
+      --json) json=$argument ;;
+    esac
+    before=$argument
+    options+=("$argument")
   done
-  need_packages build
-  build_preset release bw_bench ${peers:+peer_gemm}
+  [ -n "$peers$part" ] || peers=--peers
+  [ -z "$lists" ] && [ "$peers" = --peers ] || peers=
+  [ "$json" != - ] || out=2
+  {
+    need_packages build
+    # What is missing afterwards is left out, so not being able to install it is no failure.
+    [ -z "$peers" ] || (need_packages peers) || true
+    build_preset release bw_bench ${peers:+peer_gemm}
+  } >&$out
   [ "${options[0]:-}" = -- ] && options=("${options[@]:1}")
   # The results name the commit they belong to, with -dirty if the tree has changes.
   BEESWAX_COMMIT=$(git rev-parse --short HEAD 2>/dev/null || echo unknown)
@@ -51,6 +103,8 @@ run_bench() {
   export BEESWAX_COMMIT
   [ -n "$peers" ] || exec build/bin/bw_bench "${options[@]}"
   build/bin/bw_bench "${options[@]}" || status=$?
-  run_peers || status=$?
+  # More than 1: a mistake on the command line, or nothing could be measured or written.
+  [ $status -le 1 ] || return $status
+  run_peers "$rounds" "$threads" "$json" || status=$?
   return $status
 }

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-# The distribution packages each command needs; need_packages installs those that are missing.
+# The distribution packages each command needs; need_packages installs those that are missing. (peers: what ./dev bench
+# compares with.)
 package_groups() {
   case $1 in
     build) echo g++ cmake ninja-build ccache python3 binutils libcli11-dev nlohmann-json3-dev libpcre2-dev libgtest-dev \
@@ -9,6 +10,7 @@ package_groups() {
     fuzz) echo clang-19 libclang-rt-19-dev ;;
     hip) echo hipcc libamdhip64-dev libamdhip64-5 libhiprtc-builtins5 libamd-comgr2 ;;
     aarch64) echo qemu-user g++-aarch64-linux-gnu googletest ;;
+    peers) echo libopenblas0-pthread python3-numpy ;;
     *) die 2 "no package group '$1'" ;;
   esac
 }
