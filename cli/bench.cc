@@ -20,6 +20,7 @@
 #include "bench/median.h"
 #include "cli/commands.h"
 #include "cli/json_text.h"
+#include "cli/numbers.h"
 #include "cli/progress.h"
 #include "core/fail.h"
 #include "core/os/cpu.h"
@@ -27,10 +28,10 @@
 #include "core/shown.h"
 #include "generate/throughput.h"
 #include "models/box.h"
-#include "models/hf_folder.h"
 #include "models/model_sizes.h"
 #include "models/pass_cost.h"
 #include "models/random_weights.h"
+#include "models/wider_blocks.h"
 
 namespace beeswax::cli {
 namespace {
@@ -101,8 +102,8 @@ void check_memory(const io::GgufFile& file, const std::string& name, const Devic
   uint64_t needed = 0;
   for (const io::GgufTensor& tensor : file.tensors()) {
     const bool narrow = tensor.type->dtype == DType::F16 || tensor.type->dtype == DType::BF16;
-    const bool stays = tensor.type->quant.has_value() || (narrow && tensor.shape.rank() > 1);
-    needed += stays ? tensor.bytes.size() : 4 * static_cast<uint64_t>(tensor.shape.elem_count());
+    const bool stays = tensor.type->in_blocks() || (narrow && tensor.shape.rank() > 1);
+    needed += stays ? models::computed_bytes(tensor) : 4 * static_cast<uint64_t>(tensor.shape.elem_count());
   }
   if (needed > device.memory_bytes)
     fail(ErrorKind::TooLarge, "bench", name, " takes ", size_text(needed), ", and ", device.device, " has ",
@@ -115,7 +116,7 @@ Subject load(const BenchOptions& options, const Device& device, const DeviceInfo
   const auto start = std::chrono::steady_clock::now();
   Subject out;
   if (options.arch.empty()) {
-    out.file = options.model.empty() ? models::open_box() : models::open_model(options.model);
+    out.file = options.model.empty() ? models::open_box() : open_model(options.model);
     out.name = out.file->get_string("general.name", out.file->get_string("general.architecture"));
     out.type = type_of(*out.file);
     check_memory(*out.file, options.model.empty() ? "the model in the box" : options.model, info);
@@ -376,24 +377,16 @@ void add_bench(CLI::App& app) {
   model->add_option("--type", o->type, "Type of the random weights: q4_0, q4_k_m, q8_0, f16, ...")
       ->needs(arch)
       ->capture_default_str();
-  model->add_option("-p,--prompt", o->prompts, "Prompt lengths, separated by commas; 0: none")
-      ->delimiter(',')
-      ->check(CLI::Range(0, 1 << 20))
+  add_whole_numbers(model, "-p,--prompt", o->prompts, 0, 1 << 20,
+                    "Prompt lengths, separated by commas; 0: none");
+  add_whole_numbers(model, "-n,--tokens", o->tokens, 0, 1 << 20,
+                    "Numbers of tokens to generate, separated by commas; 0: none");
+  add_whole_number(model, "--batch", o->batch, 1, 1 << 20, "Prompt tokens that run at a time")
       ->capture_default_str();
-  model->add_option("-n,--tokens", o->tokens, "Numbers of tokens to generate; 0: none")
-      ->delimiter(',')
-      ->check(CLI::Range(0, 1 << 20))
-      ->capture_default_str();
-  model->add_option("--batch", o->batch, "Prompt tokens that run at a time")
-      ->check(CLI::Range(1, 1 << 20))
-      ->capture_default_str();
-  model->add_option("--repeat", o->repeat, "Runs of each test")
-      ->check(CLI::Range(1, 1000))
-      ->capture_default_str();
+  add_whole_number(model, "--repeat", o->repeat, 1, 1000, "Runs of each test")->capture_default_str();
   model->add_option("--device", o->device, "Where to run: cpu, cuda:0, rocm:0, emu:gfx1100, ...")
       ->capture_default_str();
-  model->add_option("--threads", o->threads, "CPU threads (default: physical cores)")
-      ->check(CLI::Range(1, 1024));
+  add_whole_number(model, "--threads", o->threads, 1, 1024, "CPU threads (default: physical cores)");
   model->add_flag("--json", o->json, "Print one JSON array, an object for each test");
   model->footer(footer());
   model->callback([o] { bench_model(*o); });

@@ -15,6 +15,7 @@
 #include "bench/median.h"
 #include "cli/commands.h"
 #include "cli/json_text.h"
+#include "cli/numbers.h"
 #include "core/fail.h"
 #include "core/os/library.h"
 
@@ -189,8 +190,7 @@ void add_bench_ops(CLI::App& bench) {
       ->add_option("--size", o->size,
                    "large or small tensors (default: small on emu devices, large elsewhere)")
       ->check(CLI::IsMember({"large", "small"}));
-  command->add_option("--repeat", o->repeat, "Samples of each time; their median counts")
-      ->check(CLI::Range(1, 1000))
+  add_whole_number(command, "--repeat", o->repeat, 1, 1000, "Samples of each time; their median counts")
       ->capture_default_str();
   command->add_flag(
       "--counters", o->counters,

@@ -3,7 +3,10 @@
 #pragma once
 
 #include <CLI/CLI.hpp>
+#include <memory>
 #include <string>
+
+#include "io/gguf.h"
 
 namespace beeswax::cli {
 
@@ -19,6 +22,10 @@ inline CLI::Validator not_empty() {
   return CLI::Validator(
       [](const std::string& text) { return text.empty() ? "the name is empty" : std::string(); }, "");
 }
+
+/// models::open_model; where `path` is a part of a model, or a folder around one, the error says what to give
+/// instead.
+std::shared_ptr<const io::GgufFile> open_model(const std::string& path);
 
 /// Part of `bench`.
 void add_bench_ops(CLI::App& bench);

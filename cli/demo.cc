@@ -13,6 +13,7 @@
 #include "beeswax/system.h"
 #include "beeswax/tensor.h"
 #include "cli/commands.h"
+#include "cli/numbers.h"
 
 namespace beeswax::cli {
 namespace {
@@ -124,8 +125,8 @@ void add_demo(CLI::App& app) {
   const auto device = std::make_shared<std::string>("cpu");
   const auto threads = std::make_shared<int>(0);
   command->add_option("--device", *device, "Where to run: cpu")->capture_default_str();
-  command->add_option("--threads", *threads, "Threads on the CPU (default: the physical cores)")
-      ->check(CLI::Range(1, 1024));
+  add_whole_number(command, "--threads", *threads, 1, 1024,
+                   "Threads on the CPU (default: the physical cores)");
   command->callback([device, threads] { run_demo(Device::parse(*device), *threads); });
 }
 

@@ -16,6 +16,7 @@
 #include "io/gguf.h"
 #include "models/hf_folder.h"
 #include "models/model.h"
+#include "text/utf8.h"
 
 namespace beeswax::cli {
 namespace {
@@ -123,10 +124,33 @@ void print_json(const io::GgufFile& file) {
   std::printf("}\n");
 }
 
+// A path as one word for a shell, and no option.
+std::string shell_word(std::string path) {
+  if (path.starts_with('-')) path.insert(0, "./");
+  constexpr std::string_view kPlain =
+      "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789@%+=:,./_-";
+  if (path.find_first_not_of(kPlain) == std::string::npos) return path;
+  // What a terminal would not show as it is can be written in bash, ksh and zsh.
+  const bool numbers = shown(path) != path || text::valid_utf8(path) != path;
+  std::string out = numbers ? "$'" : "'";
+  for (const char c : path) {
+    char number[8];
+    std::snprintf(number, sizeof(number), "\\%03o", static_cast<unsigned>(static_cast<unsigned char>(c)));
+    if (numbers && kPlain.find(c) == std::string_view::npos) {
+      out += number;
+    } else if (c == '\'') {
+      out += "'\\''";
+    } else {
+      out += c;
+    }
+  }
+  return out + "'";
+}
+
 void print_text(const io::GgufFile& file, bool tensors_too) {
   const std::string kind = models::is_folder(file.name()) ? "Hugging Face folder"
                                                           : "GGUF version " + std::to_string(file.version());
-  std::printf("%s: %s, %s, %zu tensors, %zu metadata values%s\n\n", file.name().c_str(), kind.c_str(),
+  std::printf("%s: %s, %s, %zu tensors, %zu metadata values%s\n\n", shown(file.name()).c_str(), kind.c_str(),
               size_text(file.file_bytes()).c_str(), file.tensors().size(), file.metadata().size(),
               file.reversed() ? ", in the other byte order" : "");
   size_t widest = 0;
@@ -146,8 +170,9 @@ void print_text(const io::GgufFile& file, bool tensors_too) {
                   size_text(tensor.bytes.size()).c_str());
   }
   const std::string reason = reason_against(file);
-  std::printf("\n%s\n", reason.empty() ? "runs here: beeswax run"
-                                       : ("does not run here: " + shown(reason, true)).c_str());
+  std::printf("\n%s\n", (reason.empty() ? "runs here: beeswax run " + shell_word(file.name())
+                                        : "does not run here: " + shown(reason, true))
+                            .c_str());
 }
 
 }  // namespace
@@ -170,7 +195,7 @@ void add_inspect(CLI::App& app) {
       "  beeswax inspect model.gguf --tensors\n"
       "  beeswax inspect model.gguf --json\n");
   command->callback([o] {
-    const auto file = models::open_model(o->file);
+    const auto file = open_model(o->file);
     o->json ? print_json(*file) : print_text(*file, o->tensors);
   });
 }

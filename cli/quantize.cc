@@ -13,6 +13,7 @@
 #include "beeswax/system.h"
 #include "cli/commands.h"
 #include "cli/json_text.h"
+#include "cli/numbers.h"
 #include "cli/progress.h"
 #include "core/fail.h"
 #include "core/shown.h"
@@ -55,8 +56,13 @@ Totals totals_of(const std::vector<models::RequantizedTensor>& plan) {
   return out;
 }
 
+// A mixture's base type alone is no mixture.
+std::string_view name_of(const models::RequantizeOptions& settings) {
+  return settings.pure ? io::ggml_type(settings.mixture->base)->name : settings.mixture->name;
+}
+
 void print_json(const QuantizeOptions& options, const std::vector<models::RequantizedTensor>& plan,
-                const models::Mixture& mixture, double seconds) {
+                std::string_view type, double seconds) {
   const Totals totals = totals_of(plan);
   nlohmann::json tensors = nlohmann::json::array();
   for (const models::RequantizedTensor& step : plan)
@@ -70,7 +76,7 @@ void print_json(const QuantizeOptions& options, const std::vector<models::Requan
                        {"bytes", step.bytes_after}});
   const nlohmann::json out = {{"in", options.in},
                               {"out", options.out},
-                              {"type", mixture.name},
+                              {"type", type},
                               {"bytes_before", totals.before},
                               {"bytes", totals.after},
                               {"parameters", totals.elements},
@@ -118,7 +124,7 @@ void run(const QuantizeOptions& options) {
   if (!options.embedding.empty()) settings.embedding = type_named(options.embedding);
   std::optional<io::Imatrix> importance;
   if (!options.imatrix.empty()) settings.importance = &importance.emplace(io::Imatrix::open(options.imatrix));
-  const auto file = models::open_model(options.in);
+  const auto file = open_model(options.in);
   std::optional<models::HfTokenizer> tokenizer;
   if (models::is_folder(options.in))
     settings.tokenizer = &tokenizer.emplace(models::read_tokenizer(options.in, *file));
@@ -146,7 +152,7 @@ void run(const QuantizeOptions& options) {
   }
   progress.clear();
   const double seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
-  if (options.json) return print_json(options, plan, *settings.mixture, seconds);
+  if (options.json) return print_json(options, plan, name_of(settings), seconds);
   std::string types;
   for (const auto& [type, count] : totals.types)
     types.append(join_text(types.empty() ? "" : ", ", count, " ", type));
@@ -183,8 +189,7 @@ void add_quantize(CLI::App& app) {
       ->check(not_empty());
   command->add_flag("--pure", o->pure, "One type for all matrices, none of the mixture's better ones");
   command->add_flag("--allow-requantize", o->allow_requantize, "Take an input that is quantized already");
-  command->add_option("--threads", o->threads, "CPU threads (default: physical cores)")
-      ->check(CLI::Range(1, 1024));
+  add_whole_number(command, "--threads", o->threads, 1, 1024, "CPU threads (default: physical cores)");
   command->add_flag("--json", o->json, "Print one JSON object: sizes, bits per weight, every tensor");
   command->footer(
       "\nMatrices are quantized; norms and other vectors stay as they are, and so does the metadata. q3_k, "

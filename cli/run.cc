@@ -9,11 +9,14 @@
 #include <iterator>
 #include <memory>
 #include <nlohmann/json.hpp>
+#include <optional>
 #include <random>
 
 #include "beeswax/error.h"
 #include "cli/commands.h"
 #include "cli/json_text.h"
+#include "cli/numbers.h"
+#include "core/fail.h"
 #include "core/os/terminal.h"
 #include "core/thread_pool.h"
 #include "generate/generator.h"
@@ -34,7 +37,8 @@ struct RunOptions {
   std::string model, prompt, prompt_file, device = "cpu", cache_type = "f32";
   int64_t context = 0;
   int threads = 0;
-  int64_t seed = -1, penalty_window = 64;
+  std::optional<uint64_t> seed;  // none: another one each time
+  int64_t penalty_window = 64;
   bool json = false, special = false;
   bool prompt_given = false;  // "" is a prompt too
   generate::GenerateOptions generate;
@@ -67,6 +71,28 @@ std::string prompt_of(const RunOptions& options) {
   return options.prompt;
 }
 
+// Any seed of 64 bits; one below 0 is none.
+std::optional<uint64_t> parse_seed(const std::string& text) {
+  if (const auto seed = number_of<uint64_t>(text)) return seed;
+  const auto below = number_of<int64_t>(text);
+  if (!below)
+    throw CLI::ValidationError("--seed",
+                               no_whole_number(text, std::to_string(INT64_MIN), std::to_string(UINT64_MAX)));
+  return *below < 0 ? std::nullopt : std::optional<uint64_t>(0);  // -0
+}
+
+// The library would refuse it too, without words for a command line.
+void check_prompt(int64_t length, int64_t context, int64_t trained, bool shifts) {
+  if (length <= context) return;
+  const std::string advice = length < trained
+                                 ? join_text("give a larger --ctx, up to the ", trained,
+                                             " positions that the model was trained on, or a shorter prompt")
+                                 : join_text("give a shorter prompt, or a larger --ctx; behind the ", trained,
+                                             " positions that the model was trained on, text gets worse");
+  fail(ErrorKind::InvalidArgument, "run", "the prompt's ", length, " tokens do not fit the context of ", context,
+       " positions; ", advice, shifts ? "; --context-shift does not shorten prompts" : "");
+}
+
 double rate(int64_t tokens, double seconds) {
   return seconds > 0 ? static_cast<double>(tokens) / seconds : 0;
 }
@@ -91,7 +117,7 @@ void print_json(const generate::Generated& out, uint64_t seed, double load_secon
 
 void print_timings(const generate::Generated& out, const generate::SamplingOptions& sampling,
                    double load_seconds) {
-  std::printf("\n");
+  if (os::is_terminal(os::Stream::Output)) std::printf("\n");
   std::fflush(stdout);
   // Nothing is drawn at temperature 0.
   const std::string seed = sampling.temperature > 0 ? ", seed " + std::to_string(sampling.seed) : "";
@@ -106,27 +132,25 @@ void run(const RunOptions& options) {
   const auto start = std::chrono::steady_clock::now();
   const Device device = Device::parse(options.device);
   if (options.threads > 0) ThreadPool::global().set_threads(options.threads);
-  const auto file = options.model.empty() ? models::open_box() : models::open_model(options.model);
+  const auto file = options.model.empty() ? models::open_box() : open_model(options.model);
   const models::ModelInfo info = models::check_model(*file);  // the plainest reason first
   const auto tokenizer =
       options.model.empty() ? models::load_tokenizer(*file) : models::open_tokenizer(options.model, *file);
-  const int64_t trained =
-      file->get_int(file->get_string("general.architecture") + ".context_length", kDefaultContext);
-  const int64_t context = options.context > 0 ? options.context : std::min(trained, kDefaultContext);
-  if (context > trained)
+  const int64_t context = options.context > 0 ? options.context : std::min(info.context, kDefaultContext);
+  if (context > info.context)
     std::fprintf(stderr, "the model was trained on %s positions; text behind them gets worse\n",
-                 std::to_string(trained).c_str());
+                 std::to_string(info.context).c_str());
   const DType cache_type = options.cache_type == "f16" ? DType::F16 : DType::F32;
   if (device.is_cpu()) models::check_context(info, context, cache_type);
   const auto model = models::load_model(*file, context, device);
   const double load_seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
 
   generate::GenerateOptions settings = options.generate;
-  settings.sampling.seed =
-      options.seed >= 0 ? static_cast<uint64_t>(options.seed) : (uint64_t{std::random_device{}()} << 16);
+  settings.sampling.seed = options.seed ? *options.seed : uint64_t{std::random_device{}()} << 16;
   settings.sampling.penalty_window = options.penalty_window < 0 ? INT64_MAX : options.penalty_window;
   const std::vector<int32_t> prompt =
       tokenizer->encode(prompt_of(options), {.add_special = true, .parse_special = options.special});
+  check_prompt(static_cast<int64_t>(prompt.size()), context, info.context, settings.context_shift);
   models::Cache past = model->make_cache(context, cache_type);
   std::signal(SIGINT, [](int number) {
     interrupted = true;
@@ -167,41 +191,44 @@ void add_run(CLI::App& app) {
   command->add_option("-f,--file", o->prompt_file, "Read the prompt from a file")
       ->excludes("--prompt")
       ->check(not_empty());
-  command->add_option(
-      "-n,--tokens", o->generate.max_tokens,
-      "Generate at most this many tokens (default: until the text ends or the context is full)");
-  command->add_option("--temp", sampling.temperature, "Temperature; 0 takes the likeliest token")
+  add_whole_number(
+      command, "-n,--tokens", o->generate.max_tokens, -1, INT64_MAX,
+      "Generate at most this many tokens (default, and -1: until the text ends or the context is "
+      "full)");
+  add_number(command, "--temp", sampling.temperature, "Temperature; 0 takes the likeliest token")
       ->capture_default_str();
-  command->add_option("--top-k", sampling.top_k, "Keep the k likeliest tokens; 0 keeps all")
+  add_whole_number(command, "--top-k", sampling.top_k, 0, INT64_MAX,
+                   "Keep the k likeliest tokens; 0 keeps all")
       ->capture_default_str();
-  command->add_option("--top-p", sampling.top_p, "Keep the likeliest tokens up to this probability")
+  add_number(command, "--top-p", sampling.top_p, "Keep the likeliest tokens up to this probability")
       ->capture_default_str();
-  command->add_option("--min-p", sampling.min_p, "Keep tokens at least this likely beside the likeliest")
+  add_number(command, "--min-p", sampling.min_p, "Keep tokens at least this likely beside the likeliest")
       ->capture_default_str();
-  command->add_option("--typical-p", sampling.typical_p, "Locally typical sampling; 1 is off")
+  add_number(command, "--typical-p", sampling.typical_p, "Locally typical sampling; 1 is off")
       ->capture_default_str();
-  command->add_option("--repeat-penalty", sampling.repeat_penalty, "Penalty of repeated tokens; 1 is off")
+  add_number(command, "--repeat-penalty", sampling.repeat_penalty, "Penalty of repeated tokens; 1 is off")
       ->capture_default_str();
-  command->add_option("--frequency-penalty", sampling.frequency_penalty, "Penalty of each repetition")
+  add_number(command, "--frequency-penalty", sampling.frequency_penalty, "Penalty of each repetition")
       ->capture_default_str();
-  command
-      ->add_option("--presence-penalty", sampling.presence_penalty,
-                   "Penalty of tokens that are there already")
+  add_number(command, "--presence-penalty", sampling.presence_penalty,
+             "Penalty of tokens that are there already")
       ->capture_default_str();
-  command
-      ->add_option("--repeat-last-n", o->penalty_window,
+  add_whole_number(command, "--repeat-last-n", o->penalty_window, -1, INT32_MAX,
                    "How many of the last tokens these penalties look at; -1 is all")
-      ->check(CLI::Range(-1, INT32_MAX))
       ->capture_default_str();
-  command->add_option("--stop", o->generate.stop, "End before this text (may be given more than once)");
-  command->add_option("--seed", o->seed, "Seed of the draws (default, and below 0: another one each time)");
-  command->add_option("--ctx", o->context, "Positions of context (default: the model's, at most 4096)")
-      ->check(CLI::Range(1, INT32_MAX));
+  command->add_option("--stop", o->generate.stop, "End before this text (may be given more than once)")
+      ->allow_extra_args(false);  // a model may stand behind it
+  command
+      ->add_option_function<std::string>(
+          "--seed", [o](const std::string& text) { o->seed = parse_seed(text); },
+          "Seed of the draws (default, and below 0: another one each time)")
+      ->type_name("INT");
+  add_whole_number(command, "--ctx", o->context, 1, INT32_MAX,
+                   "Positions of context (default: the model's, at most 4096)");
   CLI::Option* shift = command->add_flag(
       "--context-shift", o->generate.context_shift,
       "Where the context is full, forget its older half and go on (default: the generation ends)");
-  command
-      ->add_option("--keep", o->generate.keep,
+  add_whole_number(command, "--keep", o->generate.keep, 0, INT64_MAX,
                    "With --context-shift: the first tokens that are not forgotten")
       ->needs(shift)
       ->capture_default_str();
@@ -211,13 +238,14 @@ void add_run(CLI::App& app) {
       ->check(CLI::IsMember({"f32", "f16"}))
       ->capture_default_str();
   command->add_option("--device", o->device, "Where to run")->capture_default_str();
-  command->add_option("--threads", o->threads, "CPU threads (default: physical cores)")
-      ->check(CLI::Range(1, 1024));
+  add_whole_number(command, "--threads", o->threads, 1, 1024, "CPU threads (default: physical cores)");
   command->add_flag("--special", o->special, "Text of control tokens in the prompt becomes these tokens");
   command->add_flag("--json", o->json, "Print one JSON object: text, ids, stop reason, timings");
   command->footer(
-      "\nThe generated text goes to standard output, timings go to standard error. Ctrl-C ends with what is\n"
-      "there, between two tokens or two batches of a prompt; a second one ends at once.\n"
+      "\nThe generated text goes to standard output, byte for byte (on a terminal with a line end behind "
+      "it);\n"
+      "timings go to standard error. Ctrl-C ends with what is there, between two tokens or two batches of a\n"
+      "prompt; a second one ends at once.\n"
       "The last line end of a file or a pipe is no part of the prompt; --seed with the number beside the "
       "timings\n"
       "repeats a run.\n"

@@ -36,7 +36,8 @@ int32_t Sampler::next(std::span<const float> logits, std::span<const int32_t> re
   for (size_t i = 0; i < logits.size(); ++i) candidates_.push_back({static_cast<int32_t>(i), logits[i], 0});
   penalize(recent);
   std::erase_if(candidates_, [](const Candidate& c) { return std::isnan(c.logit); });
-  if (candidates_.empty()) fail(ErrorKind::InvalidArgument, "sampling", "all logits are NaN");
+  if (candidates_.empty())
+    fail(ErrorKind::Format, "sampling", "all logits are NaN: the model's weights hold NaN, or overflow");
   if (options_.temperature == 0) {
     const auto best =
         std::max_element(candidates_.begin(), candidates_.end(),

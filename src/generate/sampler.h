@@ -30,7 +30,8 @@ class BW_API Sampler {
   /// InvalidArgument naming the option that is out of range.
   explicit Sampler(const SamplingOptions& options);
 
-  /// The token that follows; `recent` are the tokens so far, the last one last. NaN logits are never chosen.
+  /// The token that follows; `recent` are the tokens so far, the last one last. NaN logits are never chosen;
+  /// Format where all are NaN, which a model's weights are to blame for.
   int32_t next(std::span<const float> logits, std::span<const int32_t> recent);
 
  private:

@@ -18,6 +18,7 @@ namespace beeswax::models {
 namespace {
 
 constexpr uint64_t kMostStopTokens = 1024;
+constexpr std::string_view kTypes = "tokenizer.ggml.token_type";
 
 std::vector<text::Piece> read_pieces(const io::GgufFile& file) {
   const io::GgufValue* tokens = file.find("tokenizer.ggml.tokens");
@@ -35,14 +36,15 @@ std::vector<text::Piece> read_pieces(const io::GgufFile& file) {
     return *std::move(list);
   };
   const std::vector<double> scores = column("tokenizer.ggml.scores");
-  const std::vector<double> kinds = column("tokenizer.ggml.token_type");
+  const std::vector<double> kinds = column(kTypes);
   std::vector<text::Piece> pieces(texts->size());
   for (size_t i = 0; i < pieces.size(); ++i) {
     pieces[i].text = (*texts)[i];
     if (!scores.empty()) pieces[i].score = static_cast<float>(scores[i]);
     if (kinds.empty()) continue;
     if (!(kinds[i] >= 1 && kinds[i] <= 6 && kinds[i] == std::floor(kinds[i])))
-      fail(ErrorKind::Format, "load", file.name(), ": token ", i, " is of the unknown type ", kinds[i]);
+      fail(ErrorKind::Format, "load", file.name(), ": token ", i, " is of the unknown type ",
+           io::gguf_element(*file.find(kTypes)->as_array(), i));
     pieces[i].kind = static_cast<text::PieceKind>(static_cast<int>(kinds[i]));
   }
   return pieces;
@@ -189,9 +191,15 @@ void check_vocabulary(const io::GgufFile& file, const text::Vocabulary& vocabula
 
 std::unique_ptr<text::Tokenizer> load_tokenizer(const io::GgufFile& file) {
   const bool json = file.find("tokenizer.ggml.model") == nullptr && file.find(kTokenizerJson) != nullptr;
-  auto tokenizer = json ? load_json(file) : load_ggml(file);
-  check_vocabulary(file, tokenizer->vocabulary());
-  return tokenizer;
+  try {
+    auto tokenizer = json ? load_json(file) : load_ggml(file);
+    check_vocabulary(file, tokenizer->vocabulary());
+    return tokenizer;
+  } catch (Error& error) {
+    // The others come from parts that do not know of files.
+    if (error.operation() != "load") error.while_doing("loading the tokenizer of " + file.name());
+    throw;
+  }
 }
 
 }  // namespace beeswax::models

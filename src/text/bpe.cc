@@ -69,7 +69,7 @@ std::vector<BpeMerge> split_merges(const Vocabulary& vocabulary,
     // The left side may begin with a space's stand-in, never with a space.
     const size_t space = merges[i].find(' ', 1);
     if (space == std::string_view::npos || space + 1 == merges[i].size())
-      fail(ErrorKind::InvalidArgument, "tokenizer", "merge ", i, " is '", merges[i], "', not two pieces");
+      fail(ErrorKind::Format, "tokenizer", "merge ", i, " is '", merges[i], "', not two pieces");
     const BpeMerge merge = {merges[i].substr(0, space), merges[i].substr(space + 1)};
     if (vocabulary.find(merge.left) && vocabulary.find(merge.right) && vocabulary.find(merge.joined()))
       out.push_back(merge);

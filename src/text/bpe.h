@@ -18,7 +18,7 @@ class BW_API BpeTokenizer final : public Tokenizer {
  public:
   /// `merges`: "left right", the first is joined first; one with a side that is no piece can never be used
   /// and is left out. `whole_words`: a word that is a piece is not built from merges (Llama 3).
-  /// InvalidArgument for a merge that is not two texts.
+  /// Format for a merge that is not two texts.
   BpeTokenizer(Vocabulary vocabulary, const std::vector<std::string_view>& merges, PreTokenizer words,
                bool whole_words);
   std::string token_bytes(int32_t id) const override;

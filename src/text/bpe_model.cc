@@ -32,7 +32,7 @@ BpeModel::BpeModel(const Vocabulary& vocabulary, const std::vector<BpeMerge>& me
     const auto id = [&](std::string_view text) {
       const auto found = vocabulary.find_for_model(text);
       if (!found)
-        fail(ErrorKind::InvalidArgument, "tokenizer", "merge ", i, " joins '", merges[i].left, "' and '",
+        fail(ErrorKind::Format, "tokenizer", "merge ", i, " joins '", merges[i].left, "' and '",
              merges[i].right, "', but '", text, "' is no piece");
       return *found;
     };

@@ -26,7 +26,7 @@ struct BpeOptions {
 /// A character that is no piece becomes the vocabulary's unknown token; without one it is left out.
 class BW_API BpeModel final : public WordModel {
  public:
-  /// The first merge is joined first. InvalidArgument for a merge of which a side, or both joined, is no
+  /// The first merge is joined first. Format for a merge of which a side, or both joined, is no
   /// piece.
   BpeModel(const Vocabulary& vocabulary, const std::vector<BpeMerge>& merges, BpeOptions options);
   void encode(const Vocabulary& vocabulary, std::string_view word, std::vector<int32_t>& ids) const override;

@@ -13,7 +13,7 @@ WordPieceModel::WordPieceModel(const Vocabulary& vocabulary, std::string begins,
                                size_t most_characters)
     : begins_(std::move(begins)), goes_on_(std::move(goes_on)), most_characters_(most_characters) {
   if (vocabulary.special().unknown < 0)
-    fail(ErrorKind::InvalidArgument, "tokenizer", "a WordPiece vocabulary needs an unknown token");
+    fail(ErrorKind::Format, "tokenizer", "a WordPiece vocabulary needs an unknown token");
   for (int32_t id = 0; id < vocabulary.size(); ++id)
     longest_ = std::max(longest_, vocabulary.piece(id).text.size());
 }
@@ -50,7 +50,7 @@ void WordPieceModel::encode(const Vocabulary& vocabulary, std::string_view word,
 UnigramModel::UnigramModel(const Vocabulary& vocabulary, std::vector<double> scores, bool byte_fallback)
     : scores_(std::move(scores)), byte_fallback_(byte_fallback), bytes_(byte_pieces(vocabulary)) {
   constexpr double kUnknownCost = 10;
-  if (scores_.empty()) fail(ErrorKind::InvalidArgument, "tokenizer", "a Unigram model without pieces");
+  if (scores_.empty()) fail(ErrorKind::Format, "tokenizer", "a Unigram model without pieces");
   unknown_score_ = std::ranges::min(scores_) - kUnknownCost;
   for (int32_t id = 0; id < static_cast<int32_t>(scores_.size()); ++id) {
     const std::string& text = vocabulary.piece(id).text;

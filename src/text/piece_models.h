@@ -16,7 +16,7 @@ namespace beeswax::text {
 /// come out even is one unknown token. Schuster and Nakajima, "Japanese and Korean Voice Search", 2012.
 class BW_API WordPieceModel final : public WordModel {
  public:
-  /// What pieces that begin a word, and those that go on, have in front. InvalidArgument where the vocabulary
+  /// What pieces that begin a word, and those that go on, have in front. Format where the vocabulary
   /// has no unknown token. Words of more than `most_characters` are unknown.
   WordPieceModel(const Vocabulary& vocabulary, std::string begins, std::string goes_on,
                  size_t most_characters);
@@ -32,7 +32,7 @@ class BW_API WordPieceModel final : public WordModel {
 /// Characters that are no piece cost 10 more than the least likely piece, and neighbours of them are one.
 class BW_API UnigramModel final : public WordModel {
  public:
-  /// `scores`: of each id. InvalidArgument where there are none.
+  /// `scores`: of each id. Format where there are none.
   UnigramModel(const Vocabulary& vocabulary, std::vector<double> scores, bool byte_fallback);
   /// Unsupported for a character that is no piece where the vocabulary has no unknown token.
   void encode(const Vocabulary& vocabulary, std::string_view word, std::vector<int32_t>& ids) const override;

@@ -34,7 +34,7 @@ SpmTokenizer::SpmTokenizer(Vocabulary pieces)
       byte_ids_(byte_pieces(vocabulary())),
       has_bytes_(std::ranges::all_of(byte_ids_, [](int32_t id) { return id >= 0; })) {
   if (!has_bytes_ && vocabulary().special().unknown < 0)
-    fail(ErrorKind::InvalidArgument, "tokenizer",
+    fail(ErrorKind::Format, "tokenizer",
          "the vocabulary has neither all 256 byte tokens nor an unknown token for what is no piece");
 }
 

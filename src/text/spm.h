@@ -10,7 +10,7 @@
 
 namespace beeswax::text {
 
-/// InvalidArgument for a vocabulary with neither all bytes nor an unknown token.
+/// Format for a vocabulary with neither all bytes nor an unknown token.
 class BW_API SpmTokenizer final : public Tokenizer {
  public:
   explicit SpmTokenizer(Vocabulary vocabulary);

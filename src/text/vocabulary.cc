@@ -11,8 +11,8 @@ Vocabulary::Vocabulary(std::vector<Piece> pieces, SpecialTokens special)
     : pieces_(std::move(pieces)), special_(std::move(special)) {
   const auto check = [&](std::string_view role, int32_t id) {
     if (id < -1 || id >= size())
-      fail(ErrorKind::InvalidArgument, "vocabulary", "the ", role, " token is ", id, ", but there are ",
-           size(), " tokens");
+      fail(ErrorKind::Format, "vocabulary", "the ", role, " token is ", id, ", but there are ", size(),
+           " tokens");
   };
   check("bos", special_.bos);
   check("eos", special_.eos);

@@ -43,7 +43,7 @@ struct SpecialTokens {
 
 class BW_API Vocabulary {
  public:
-  /// InvalidArgument where a special token is not an id. Of pieces with the same text the first one counts.
+  /// Format where a special token is not an id. Of pieces with the same text the first one counts.
   Vocabulary(std::vector<Piece> pieces, SpecialTokens special);
 
   int64_t size() const { return static_cast<int64_t>(pieces_.size()); }

@@ -65,9 +65,8 @@ const Row kRows[] = {
    std::string_view(#bound) == "0", std::string_view(#center) != "NONE"},
 #include "tables/reduce.def"
 };
-using ArgMethod = Tensor (Tensor::*)(int, bool) const;
-const std::pair<const char*, ArgMethod> kArgRows[] = {
-#define BW_ARG_REDUCE(Name, method, ...) {#method, static_cast<ArgMethod>(&Tensor::method)},
+const std::pair<const char*, Method> kArgRows[] = {
+#define BW_ARG_REDUCE(Name, method, ...) {#method, static_cast<Method>(&Tensor::method)},
 #include "tables/reduce.def"
 };
 

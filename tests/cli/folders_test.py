@@ -23,8 +23,8 @@ def run(*arguments):
     return subprocess.run([BEESWAX, *arguments], capture_output=True, text=True, check=False)
 
 
-def write_safetensors(path, shapes):
-    """bf16 tensors {name: shape} of zeros."""
+def write_safetensors(path, shapes, element=b"\0\0"):
+    """bf16 tensors {name: shape}, all of one number, zero by default."""
     header, data = {}, 0
     for name, shape in shapes.items():
         size = 2
@@ -34,7 +34,7 @@ def write_safetensors(path, shapes):
         data += size
     text = json.dumps(header).encode()
     with open(path, "wb") as file:
-        file.write(struct.pack("<Q", len(text)) + text + bytes(data))
+        file.write(struct.pack("<Q", len(text)) + text + element * (data // 2))
 
 
 class Folders(unittest.TestCase):
@@ -103,6 +103,49 @@ class Folders(unittest.TestCase):
         self.assertEqual(json.loads(run(*command).stdout)["stop_reason"], "length")
         self.assertTrue(json.loads(run("inspect", self.folder, "--json").stdout)["runs"])
 
+    def test_what_is_wrong_with_the_files_is_no_wrong_argument(self):
+        self.write_tokenizer("abcdefghijklmnop")
+        self.write_config(bos_token_id=99)
+        command = ["run", self.folder, "-p", "bad", "-n", "3"]
+        done = run(*command)
+        self.assertEqual(done.returncode, 7, done.stderr)
+        self.assertIn("the bos token is 99, but there are 16 tokens", done.stderr)
+        self.write_config()
+        write_safetensors(os.path.join(self.folder, "model.safetensors"), TENSORS, element=b"\xc0\x7f")  # NaN
+        done = run(*command)
+        self.assertEqual(done.returncode, 7, done.stderr)
+        self.assertIn("all logits are NaN: the model's weights hold NaN", done.stderr)
+
+    def commands_with(self, model):
+        out = os.path.join(self.temporary.name, "out.gguf")
+        return ["run", model, "-p", "a"], ["inspect", model], ["quantize", model, out, "--type", "f16"], ["bench", "model", model]
+
+    def test_a_part_of_a_folder_is_no_model(self):
+        for name in ("model.safetensors", "config.json"):
+            for command in self.commands_with(os.path.join(self.folder, name)):
+                done = run(*command)
+                self.assertEqual(done.returncode, 7, command)
+                self.assertIn(f"{name} is not a GGUF file; if it belongs to a Hugging Face folder, give the folder: "
+                              f"{self.folder}\n", done.stderr)
+        done = subprocess.run([BEESWAX, "inspect", "model.safetensors"], cwd=self.folder, capture_output=True, text=True,
+                              check=False)
+        self.assertIn("give the folder: .\n", done.stderr)
+
+    def test_a_folder_around_a_file_is_no_model(self):
+        around = os.path.join(self.temporary.name, "around")
+        os.mkdir(around)
+        done = run("inspect", around)
+        self.assertEqual((done.returncode, "config.json: No such file" in done.stderr), (6, True), done.stderr)
+        first, second = (os.path.join(around, f"m-0000{number}-of-00002.gguf") for number in (1, 2))
+        for file, said in ((second, f"give the GGUF file in it: {second}\n"),
+                           (first, f"give one of the GGUF files in it: {first}, ")):
+            with open(file, "wb"):
+                pass
+            for command in self.commands_with(around):
+                done = run(*command)
+                self.assertEqual(done.returncode, 6, command)
+                self.assertIn("around has no config.json, so it is not a Hugging Face folder; " + said, done.stderr)
+
     def test_only_tokens_are_drawn(self):
         self.write_config(eos_token_id=None)
         self.write_tokenizer("abdefgh")  # of 16 rows, all equally likely
@@ -114,7 +157,7 @@ class Folders(unittest.TestCase):
     def test_control_tokens_need_no_row(self):
         self.write_tokenizer("abcdefghijklmnop", added=[{"id": 16, "content": "<image>", "special": True}])
         command = ["run", self.folder, "-p", "a<image>", "-n", "3", "--temp", "0"]
-        self.assertEqual(run(*command).stdout, "aaa\n")
+        self.assertEqual(run(*command).stdout, "aaa")
         done = run(*command, "--special")
         self.assertEqual(done.returncode, 2)
         self.assertIn("there is no token 16; ids go from 0 to 15", done.stderr)

@@ -24,8 +24,22 @@ VALUES = {
 }
 
 
-def run(*arguments):
-    return subprocess.run([BEESWAX, *arguments], capture_output=True, text=True, check=False)
+BOX = os.path.abspath(os.path.join(os.path.dirname(__file__), "..", "..", "models", "beeswax-box.gguf"))
+# A model that runs, of one layer and 16 words.
+TENSORS = {"token_embd.weight": [16, 8], "output_norm.weight": [8],
+           **{f"blk.0.{name}.weight": shape for name, shape in {
+               "attn_norm": [8], "attn_q": [8, 8], "attn_k": [4, 8], "attn_v": [4, 8], "attn_output": [8, 8], "ffn_norm": [8],
+               "ffn_gate": [12, 8], "ffn_up": [12, 8], "ffn_down": [8, 12]}.items()}}
+METADATA = {"llama.block_count": ("u32", 1), "llama.embedding_length": ("u32", 8), "llama.feed_forward_length": ("u32", 12),
+            "llama.attention.head_count": ("u32", 2), "llama.attention.head_count_kv": ("u32", 1),
+            "llama.attention.layer_norm_rms_epsilon": ("f32", 1e-5), "llama.context_length": ("u32", 32),
+            "tokenizer.ggml.model": ("string", "llama"), "tokenizer.ggml.tokens": ("[string]", list("?abcdefghijklmno")),
+            "tokenizer.ggml.scores": ("[f32]", [0] * 16), "tokenizer.ggml.token_type": ("[i32]", [2] + [1] * 15),
+            "tokenizer.ggml.unknown_token_id": ("u32", 0)}
+
+
+def run(*arguments, **options):
+    return subprocess.run([BEESWAX, *arguments], capture_output=True, text=True, check=False, **options)
 
 
 class Inspect(unittest.TestCase):
@@ -98,9 +112,48 @@ class Inspect(unittest.TestCase):
         self.assertEqual(done.returncode, 3)
         self.assertIn("quantized ones are not turned round", done.stderr)
 
+    def test_vocabularies_that_are_wrong_are_the_files_fault(self):
+        write_gguf(self.path, TENSORS, METADATA)
+        self.assertTrue(self.inspect()["runs"])
+        for changes, message in (
+                ({"tokenizer.ggml.bos_token_id": ("u32", 99)}, "the bos token is 99, but there are 16 tokens\n"),
+                ({"tokenizer.ggml.token_type": ("[i32]", [2, 1, 0] + [1] * 13)}, "token 2 is of the unknown type 0\n"),
+                ({"tokenizer.ggml.token_type": ("[i8]", [2, 1, -7] + [1] * 13)}, "token 2 is of the unknown type -7\n"),
+                ({"tokenizer.ggml.unknown_token_id": ("i32", -1)}, "neither all 256 byte tokens nor an unknown token")):
+            write_gguf(self.path, TENSORS, METADATA | changes)
+            done = run("run", self.path, "-p", "a", "-n", "1")
+            self.assertEqual(done.returncode, 7, done.stderr)
+            self.assertIn(message, done.stderr)
+            self.assertIn("in.gguf", done.stderr)
+            self.assertFalse(self.inspect()["runs"])
+
+    def test_a_pipe_is_no_model(self):
+        os.mkfifo(self.path)
+        for command in (["inspect", self.path], ["run", self.path, "-p", "a"], ["bench", "model", self.path],
+                        ["quantize", self.path, self.path + ".out", "--type", "q8_0"]):
+            done = run(*command, timeout=60)  # nobody ever writes into it
+            self.assertEqual(done.returncode, 6, command)
+            self.assertIn("in.gguf is not a regular file", done.stderr)
+
+    def test_what_runs_can_be_pasted(self):
+        for name in (b"plain-1.gguf", b"a b.gguf", b"it's $HOME.gguf", b"-m.gguf", b"m\xc3\xbcsli.gguf", b"\xff's.gguf",
+                     b"a\x1b[31m\n'\\.gguf", b"\xc2\x9b.gguf"):
+            os.symlink(BOX, os.path.join(os.fsencode(self.folder.name), name))
+            done = subprocess.run([BEESWAX, "inspect", b"./" + name if name.startswith(b"-") else name], cwd=self.folder.name,
+                                  capture_output=True, check=True)
+            for sign in (b"\x1b", b"\xc2\x9b", b"\xff's"):
+                self.assertNotIn(sign, done.stdout.splitlines()[-1])
+            self.assertRegex(done.stdout, rb"\nruns here: beeswax run .+\n$")
+            line = done.stdout.splitlines()[-1].removeprefix(b"runs here: ")
+            words = subprocess.run(["bash", "-c", b"printf '%s\\0' " + line], capture_output=True, check=True).stdout
+            self.assertEqual(words.split(b"\0")[:-1], [b"beeswax", b"run", b"./" + name if name.startswith(b"-") else name])
+            if name.startswith(b"plain"):
+                self.assertEqual(line, b"beeswax run " + name)
+        seen = subprocess.run([BEESWAX, "inspect", "--", "-m.gguf"], cwd=self.folder.name, capture_output=True, check=True)
+        self.assertTrue(seen.stdout.endswith(b"\nruns here: beeswax run ./-m.gguf\n"), seen.stdout)
+
     def test_a_model_that_runs(self):
-        seen = json.loads(run("inspect", os.path.join(os.path.dirname(__file__), "..", "..", "models", "beeswax-box.gguf"),
-                              "--json").stdout)
+        seen = json.loads(run("inspect", BOX, "--json").stdout)
         self.assertEqual((seen["runs"], seen["reason"]), (True, ""))
         words = seen["metadata"]["tokenizer.ggml.tokens"]["value"]
         embedding = next(t for t in seen["tensors"] if t["name"] == "token_embd.weight")

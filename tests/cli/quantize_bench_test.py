@@ -2,6 +2,7 @@
 """beeswax quantize and beeswax bench model: what they write and print, and what they say to mistakes."""
 import json
 import os
+import signal
 import subprocess
 import sys
 import tempfile
@@ -55,6 +56,30 @@ class Commands(unittest.TestCase):
         self.assertAlmostEqual(out["bits_per_weight"], 8 * out["bytes"] / (2048 + 8192 + 1536 + 256))
         self.assertEqual(out["threads"], 2)
         self.assertEqual([t["type"] for t in out["tensors"]], ["q8_0", "q8_0", "q8_0", "f32"])
+
+    def test_json_names_what_was_made(self):
+        for arguments, made in ((("q4_k",), "q4_k_m"), (("q4_k", "--pure"), "q4_k"), (("q3_k_s", "--pure"), "q3_k"),
+                                (("Q8_0", "--pure"), "q8_0"), (("q2_k",), "q2_k")):
+            done = run("quantize", self.source, self.out, "--json", "--type", *arguments)
+            self.assertEqual(done.returncode, 0, done.stderr)
+            self.assertEqual(json.loads(done.stdout)["type"], made, arguments)
+
+    def test_an_interrupt_leaves_no_file(self):
+        write_gguf(self.source, {f"blk.{i}.attn_v.weight": ("q4_0", [1024, 1024]) for i in range(100)})
+        with open(self.out, "wb") as file:
+            file.write(b"what was there before")
+        command = [BEESWAX, "quantize", self.source, self.out, "--type", "q5_k_s", "--allow-requantize", "--threads", "1"]
+        with subprocess.Popen(command, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE,
+                              text=True) as process:
+            self.assertIn("1/100", process.stderr.readline())
+            process.send_signal(signal.SIGINT)
+            out, err = process.communicate()
+        self.assertEqual((process.returncode, out), (130, ""), err)
+        self.assertEqual(err.splitlines()[-1], f"interrupted; {self.out} is not written")
+        self.assertLess(len(err.splitlines()), 99)
+        self.assertEqual(sorted(os.listdir(self.folder.name)), ["in.gguf", "out.gguf"])
+        with open(self.out, "rb") as file:
+            self.assertEqual(file.read(), b"what was there before")
 
     def test_names_do_not_reach_the_terminal_as_they_are(self):
         write_gguf(self.source, {"a\x1b[31m\nb\u009b": [8]})

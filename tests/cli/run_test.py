@@ -2,6 +2,7 @@
 """beeswax run, demo, devices and inspect: what goes where, exit statuses, and what they say to mistakes."""
 import json
 import os
+import pty
 import re
 import signal
 import subprocess
@@ -28,17 +29,32 @@ class Run(unittest.TestCase):
     def test_only_the_text_goes_to_standard_output(self):
         done = run("run", "-p", PERU, "--temp", "0")
         self.assertEqual(done.returncode, 0, done.stderr)
-        self.assertEqual(done.stdout, " The capital of Peru is Lima.\n")
+        self.assertEqual(done.stdout, " The capital of Peru is Lima.")
         self.assertRegex(done.stderr, r"^load \d+\.\d\d s, prefill \d+ tokens at \d+\.\d tokens/s, "
                                       r"decode \d+ tokens at \d+\.\d tokens/s \(end_token\)\n$")
         self.assertNotIn("\x1b", done.stdout + done.stderr)
+
+    def test_on_a_terminal_the_text_ends_with_a_line_end(self):
+        ours, theirs = pty.openpty()
+        command = [BEESWAX, "run", "-p", PERU, "--temp", "0"]
+        with subprocess.Popen(command, stdin=subprocess.DEVNULL, stdout=theirs, stderr=subprocess.DEVNULL) as process:
+            os.close(theirs)
+            shown = b""
+            try:
+                while part := os.read(ours, 4096):
+                    shown += part
+            except OSError:  # the other side is closed
+                pass
+        os.close(ours)
+        self.assertEqual(process.returncode, 0)
+        self.assertEqual(shown, b" The capital of Peru is Lima.\r\n")
 
     def test_the_prompt_comes_from_an_option_a_file_or_a_pipe(self):
         with tempfile.NamedTemporaryFile("w", suffix=".txt", encoding="utf-8") as file:
             file.write(PERU)
             file.flush()
             from_file = run("run", "-f", file.name, "--temp", "0")
-        self.assertEqual(from_file.stdout, " The capital of Peru is Lima.\n")
+        self.assertEqual(from_file.stdout, " The capital of Peru is Lima.")
         self.assertEqual(run("run", "--temp", "0", text=PERU).stdout, from_file.stdout)
 
     def ids_of(self, *arguments, text=""):
@@ -135,11 +151,24 @@ class Run(unittest.TestCase):
         self.assertEqual(story("7", "1"), story("7", "2"))
         self.assertNotEqual(story("7", "1"), story("8", "1"))
 
+    def test_every_number_of_64_bits_is_a_seed(self):
+        story = ("run", "-p", "Tell me a story", "-n", "40", "--temp", "1.5", "--json", "--seed")
+        seen = [json.loads(run(*story, str(seed)).stdout) for seed in (2**63 - 1, 2**63, 2**64 - 1)]
+        self.assertEqual([out["seed"] for out in seen], [2**63 - 1, 2**63, 2**64 - 1])
+        self.assertEqual(len({out["text"] for out in seen}), 3)
+        self.assertNotEqual(json.loads(run(*story, "-1").stdout)["seed"], json.loads(run(*story, "-1").stdout)["seed"])
+        self.refused(2, f"--seed: '{2**64}' is not a whole number", "-p", "x", "--seed", str(2**64))
+
+    def test_numbers_are_decimal(self):
+        self.assertEqual(len(json.loads(run("run", "-p", "Tell me a story", "-n", "010", "--json").stdout)["ids"]), 10)
+
     def test_stop_strings(self):
         out = json.loads(run("run", "-p", PERU, "--temp", "0", "--stop", " of", "--json").stdout)
         self.assertEqual((out["text"], out["stop_reason"]), (" The capital", "stop_string"))
+        self.refused(6, "absent.gguf", "--stop", "a", "absent.gguf", "-p", "x")  # a model, not one more of them
 
     def test_an_interrupt_keeps_what_was_generated(self):
+        story = run("run", "-p", "Tell me a story", "--temp", "0").stdout.encode()
         for _ in range(10):  # the story may end before the signal arrives
             with subprocess.Popen([BEESWAX, "run", "-p", "Tell me a story", "--temp", "0"], stdin=subprocess.DEVNULL,
                                   stdout=subprocess.PIPE, stderr=subprocess.PIPE) as process:
@@ -148,7 +177,7 @@ class Run(unittest.TestCase):
                 out, err = process.communicate()
             self.assertEqual(process.returncode, 0)
             if b"(cancelled)" in err:
-                self.assertTrue((first + out).endswith(b"\n"))
+                self.assertTrue(story.startswith(first + out))
                 return
         self.fail("ten stories were told before an interrupt was seen")
 
@@ -162,11 +191,21 @@ class Run(unittest.TestCase):
         self.refused(2, "q4_0 not in", "-p", "x", "--cache-type", "q4_0")
         self.refused(5, "emu:gfx1: ", "-p", "x", "--device", "emu:gfx1")  # no such chip, or no software GPU
         self.refused(2, "is not a device", "-p", "x", "--device", "gpu:0")
-        self.refused(4, "do not fit the context of 4 positions", "-p", PERU, "--ctx", "4")
+        self.refused(2, "do not fit the context of 4 positions", "-p", PERU, "--ctx", "4")
         self.refused(6, "absent.gguf: No such file", "absent.gguf")
         self.refused(6, "absent.txt cannot be read", "-f", "absent.txt")
         self.refused(6, "cannot be read", "-f", tempfile.gettempdir())
         self.refused(7, "it is not a GGUF file", __file__)
+
+    def test_a_prompt_that_is_too_long_says_what_helps(self):
+        shift = "; --context-shift does not shorten prompts"
+        larger = "give a larger --ctx, up to the 512 positions that the model was trained on, or a shorter prompt"
+        self.refused(2, f"tokens do not fit the context of 4 positions; {larger}\n", "-p", PERU, "--ctx", "4")
+        self.refused(2, larger + shift, "-p", PERU, "--ctx", "4", "--context-shift")
+        shorter = ("give a shorter prompt, or a larger --ctx; behind the 512 positions that the model was trained on, "
+                   "text gets worse")
+        for more, end in (((), "\n"), (("--context-shift",), shift + "\n")):
+            self.refused(2, f" tokens do not fit the context of 512 positions; {shorter}{end}", "-p", PERU * 200, *more)
 
     def test_numbers_that_no_machine_has(self):
         for name in ("--threads", "--ctx"):
@@ -217,13 +256,13 @@ class Run(unittest.TestCase):
 
     def test_the_published_story_byte_for_byte(self):
         told, text = self.story("f32")
-        self.assertEqual(told, text + b"\n")
+        self.assertEqual(told, text)
 
     def test_the_published_story_in_f16_and_q8_0(self):
         for kind in ("f16", "q8_0"):
             told, text = self.story(kind)
             self.assertEqual(told[:150], text[:150], kind)
-        self.assertRegex(told.decode(), r"^Once upon a time, there was a little girl named Lily\.[\w ,.!?'\"\n]{400,}\n$")
+        self.assertRegex(told.decode(), r"^Once upon a time, there was a little girl named Lily\.[\w ,.!?'\"\n]{400,}$")
 
 
 class Others(unittest.TestCase):

@@ -47,8 +47,8 @@ TEST(Sampler, TemperatureZeroTakesTheLargestAndLowest) {
   constexpr float kNan = std::numeric_limits<float>::quiet_NaN();
   EXPECT_EQ(Sampler(options).next(std::vector<float>{1, 3, 2, 3}, {}), 1);
   EXPECT_EQ(Sampler(options).next(std::vector<float>{kNan, -5, kNan}, {}), 1);
-  EXPECT_ERROR(Sampler(options).next(std::vector<float>{kNan, kNan}, {}), InvalidArgument,
-               "all logits are NaN");
+  EXPECT_ERROR(Sampler(options).next(std::vector<float>{kNan, kNan}, {}), Format,
+               "all logits are NaN: the model's weights");
 }
 
 // The limit of small temperatures is the largest logit, also where a difference by the temperature is

@@ -1,0 +1,54 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <algorithm>
+#include <filesystem>
+#include <string>
+#include <vector>
+
+#include "cli/commands.h"
+#include "core/fail.h"
+#include "models/hf_folder.h"
+
+namespace beeswax::cli {
+namespace {
+
+namespace fs = std::filesystem;
+
+std::vector<std::string> gguf_files_in(const fs::path& folder) {
+  std::vector<std::string> out;
+  std::error_code ignored;  // only a hint depends on it
+  for (fs::directory_iterator it(folder, ignored), end; !ignored && it != end; it.increment(ignored))
+    if (it->path().extension() == ".gguf") out.push_back(it->path().string());
+  std::ranges::sort(out);  // of a split file the first part comes first
+  return out;
+}
+
+// People give a part of what is a model, or the folder around it: where that is so, says what to give
+// instead.
+void fail_with_hint(const std::string& given, ErrorKind kind) {
+  const fs::path path(given);
+  std::error_code ignored;
+  if (kind == ErrorKind::Format && (path.extension() == ".safetensors" || path.extension() == ".json") &&
+      !models::is_folder(given))
+    fail(kind, "open", given,
+         " is not a GGUF file; if it belongs to a Hugging Face folder, give the folder: ",
+         path.has_parent_path() ? path.parent_path().string() : ".");
+  if (kind != ErrorKind::Io || !models::is_folder(given) || fs::exists(path / "config.json", ignored)) return;
+  const std::vector<std::string> files = gguf_files_in(path);
+  if (!files.empty())
+    fail(kind, "open", given, " has no config.json, so it is not a Hugging Face folder; give ",
+         files.size() == 1 ? "the GGUF file in it: " : "one of the GGUF files in it: ", files[0],
+         files.size() == 1 ? "" : ", ...");
+}
+
+}  // namespace
+
+std::shared_ptr<const io::GgufFile> open_model(const std::string& path) {
+  try {
+    return models::open_model(path);
+  } catch (const Error& error) {
+    fail_with_hint(path, error.kind());
+    throw;
+  }
+}
+
+}  // namespace beeswax::cli
