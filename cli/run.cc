@@ -89,8 +89,8 @@ void check_prompt(int64_t length, int64_t context, int64_t trained, bool shifts)
                                              " positions that the model was trained on, or a shorter prompt")
                                  : join_text("give a shorter prompt, or a larger --ctx; behind the ", trained,
                                              " positions that the model was trained on, text gets worse");
-  fail(ErrorKind::InvalidArgument, "run", "the prompt's ", length, " tokens do not fit the context of ", context,
-       " positions; ", advice, shifts ? "; --context-shift does not shorten prompts" : "");
+  fail(ErrorKind::InvalidArgument, "run", "the prompt's ", length, " tokens do not fit the context of ",
+       context, " positions; ", advice, shifts ? "; --context-shift does not shorten prompts" : "");
 }
 
 double rate(int64_t tokens, double seconds) {

@@ -171,8 +171,8 @@ class Run(unittest.TestCase):
         story = run("run", "-p", "Tell me a story", "--temp", "0").stdout.encode()
         for _ in range(10):  # the story may end before the signal arrives
             with subprocess.Popen([BEESWAX, "run", "-p", "Tell me a story", "--temp", "0"], stdin=subprocess.DEVNULL,
-                                  stdout=subprocess.PIPE, stderr=subprocess.PIPE) as process:
-                first = process.stdout.read(1)
+                                  stdout=subprocess.PIPE, stderr=subprocess.PIPE, bufsize=0) as process:
+                first = process.stdout.read(1)  # and no more, which communicate() would not see
                 process.send_signal(signal.SIGINT)
                 out, err = process.communicate()
             self.assertEqual(process.returncode, 0)
