@@ -129,7 +129,8 @@ std::string shell_word(std::string path) {
   if (path.starts_with('-')) path.insert(0, "./");
   constexpr std::string_view kPlain =
       "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789@%+=:,./_-";
-  if (path.find_first_not_of(kPlain) == std::string::npos) return path;
+  // zsh takes a = in front as a command's name.
+  if (path.find_first_not_of(kPlain) == std::string::npos && !path.starts_with('=')) return path;
   // What a terminal would not show as it is can be written in bash, ksh and zsh.
   const bool numbers = shown(path) != path || text::valid_utf8(path) != path;
   std::string out = numbers ? "$'" : "'";

@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
 #include <filesystem>
+#include <fstream>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "cli/commands.h"
@@ -22,13 +24,19 @@ std::vector<std::string> gguf_files_in(const fs::path& folder) {
   return out;
 }
 
+bool begins_as_gguf(const std::string& path) {
+  char magic[4] = {};
+  return std::ifstream(path, std::ios::binary).read(magic, sizeof(magic)) &&
+         std::string_view(magic, 4) == "GGUF";
+}
+
 // People give a part of what is a model, or the folder around it: where that is so, says what to give
 // instead.
 void fail_with_hint(const std::string& given, ErrorKind kind) {
   const fs::path path(given);
   std::error_code ignored;
   if (kind == ErrorKind::Format && (path.extension() == ".safetensors" || path.extension() == ".json") &&
-      !models::is_folder(given))
+      !models::is_folder(given) && !begins_as_gguf(given))
     fail(kind, "open", given,
          " is not a GGUF file; if it belongs to a Hugging Face folder, give the folder: ",
          path.has_parent_path() ? path.parent_path().string() : ".");

@@ -20,6 +20,7 @@ namespace beeswax::cli {
 template <class T>
 std::optional<T> number_of(std::string_view text) {
   T value{};
+  if (text.size() > 1 && text[0] == '+' && text[1] != '-') text.remove_prefix(1);  // as elsewhere
   const char* end = text.data() + text.size();
   const auto [stop, error] = std::from_chars(text.data(), end, value);
   return error == std::errc() && stop == end ? std::optional(value) : std::nullopt;

@@ -117,8 +117,10 @@ void print_json(const generate::Generated& out, uint64_t seed, double load_secon
 
 void print_timings(const generate::Generated& out, const generate::SamplingOptions& sampling,
                    double load_seconds) {
+  // The text ends with a line end for people only: where it goes elsewhere, before what they see of the rest.
   if (os::is_terminal(os::Stream::Output)) std::printf("\n");
   std::fflush(stdout);
+  if (!os::is_terminal(os::Stream::Output) && os::is_terminal(os::Stream::Error)) std::fprintf(stderr, "\n");
   // Nothing is drawn at temperature 0.
   const std::string seed = sampling.temperature > 0 ? ", seed " + std::to_string(sampling.seed) : "";
   std::fprintf(
@@ -129,7 +131,7 @@ void print_timings(const generate::Generated& out, const generate::SamplingOptio
 }
 
 void run(const RunOptions& options) {
-  const auto start = std::chrono::steady_clock::now();
+  auto start = std::chrono::steady_clock::now();
   const Device device = Device::parse(options.device);
   if (options.threads > 0) ThreadPool::global().set_threads(options.threads);
   const auto file = options.model.empty() ? models::open_box() : open_model(options.model);
@@ -140,6 +142,12 @@ void run(const RunOptions& options) {
   if (context > info.context)
     std::fprintf(stderr, "the model was trained on %s positions; text behind them gets worse\n",
                  std::to_string(info.context).c_str());
+  // Before the weights are read; a pipe may take its time.
+  const auto asked = std::chrono::steady_clock::now();
+  const std::vector<int32_t> prompt =
+      tokenizer->encode(prompt_of(options), {.add_special = true, .parse_special = options.special});
+  start += std::chrono::steady_clock::now() - asked;
+  check_prompt(static_cast<int64_t>(prompt.size()), context, info.context, options.generate.context_shift);
   const DType cache_type = options.cache_type == "f16" ? DType::F16 : DType::F32;
   if (device.is_cpu()) models::check_context(info, context, cache_type);
   const auto model = models::load_model(*file, context, device);
@@ -148,9 +156,6 @@ void run(const RunOptions& options) {
   generate::GenerateOptions settings = options.generate;
   settings.sampling.seed = options.seed ? *options.seed : uint64_t{std::random_device{}()} << 16;
   settings.sampling.penalty_window = options.penalty_window < 0 ? INT64_MAX : options.penalty_window;
-  const std::vector<int32_t> prompt =
-      tokenizer->encode(prompt_of(options), {.add_special = true, .parse_special = options.special});
-  check_prompt(static_cast<int64_t>(prompt.size()), context, info.context, settings.context_shift);
   models::Cache past = model->make_cache(context, cache_type);
   std::signal(SIGINT, [](int number) {
     interrupted = true;

@@ -338,7 +338,7 @@ class BW_API Tensor {
   Tensor upsample_nearest2d(int64_t height, int64_t width) const;  ///< [b, c, h, w]
   Tensor interpolate1d(int64_t size) const { return upsample_nearest1d(size); }
   Tensor interpolate2d(int64_t height, int64_t width) const { return upsample_nearest2d(height, width); }
-  /// PyTorch's rule, with or without aligned corners. Of integers to the nearest, halves away from zero.
+  /// PyTorch's rule, corners aligned or not. Of integers (within 2^53) to the nearest, halves away from zero.
   Tensor upsample_bilinear2d(int64_t height, int64_t width, bool align_corners) const;
   Tensor upsample_bilinear2d_with_scale(double scale_h, double scale_w, bool align_corners) const;
 

@@ -34,7 +34,7 @@ const GgmlType* ggml_type(uint32_t id) {
     for (GgmlType& type : list) {
       type.quant = quant_type_from_ggml_id(type.id);
       if (!type.quant) type.dtype = dtype_named(type.name);
-#define BW_GGML_WIDER(of, format) \
+#define BW_GGML_WIDER(of, Block, format) \
   if (type.name == #of) type.wider = QuantType::format;
 #include "tables/ggml_types.def"
     }

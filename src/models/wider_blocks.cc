@@ -9,9 +9,8 @@
 namespace beeswax::models {
 namespace {
 
-template <class From>
+template <class From, class To>
 std::vector<std::byte> widen_all(std::span<const std::byte> blocks) {
-  using To = decltype(quant::widen(From{}));
   const size_t count = blocks.size() / sizeof(From);
   std::vector<std::byte> out(count * sizeof(To));
   for (size_t i = 0; i < count; ++i) {
@@ -26,7 +25,9 @@ std::vector<std::byte> widen_all(std::span<const std::byte> blocks) {
 }  // namespace
 
 std::vector<std::byte> wider_blocks(const io::GgmlType& type, std::span<const std::byte> blocks) {
-  if (type.name == "iq4_nl") return widen_all<quant::IQ4_NL>(blocks);
+#define BW_GGML_WIDER(of, Block, format) \
+  if (type.name == #of) return widen_all<quant::Block, quant::format>(blocks);
+#include "tables/ggml_types.def"
   fail(ErrorKind::Internal, "load", "no wider blocks for ", type.name);
 }
 

@@ -71,9 +71,11 @@ class Commands(unittest.TestCase):
         command = [BEESWAX, "quantize", self.source, self.out, "--type", "q5_k_s", "--allow-requantize", "--threads", "1"]
         with subprocess.Popen(command, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE,
                               text=True) as process:
-            self.assertIn("1/100", process.stderr.readline())
+            err = process.stderr.readline()
+            self.assertIn("1/100", err)
             process.send_signal(signal.SIGINT)
-            out, err = process.communicate()
+            err += process.stderr.read()  # communicate() would not see what was read ahead
+            out = process.stdout.read()
         self.assertEqual((process.returncode, out), (130, ""), err)
         self.assertEqual(err.splitlines()[-1], f"interrupted; {self.out} is not written")
         self.assertLess(len(err.splitlines()), 99)

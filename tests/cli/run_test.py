@@ -49,6 +49,17 @@ class Run(unittest.TestCase):
         self.assertEqual(process.returncode, 0)
         self.assertEqual(shown, b" The capital of Peru is Lima.\r\n")
 
+    def test_timings_begin_on_a_line_of_their_own(self):
+        ours, theirs = pty.openpty()
+        command = [BEESWAX, "run", "-p", PERU, "--temp", "0"]
+        with subprocess.Popen(command, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=theirs) as process:
+            os.close(theirs)
+            text = process.stdout.read()
+            shown = os.read(ours, 4096)
+        os.close(ours)
+        self.assertEqual(text, b" The capital of Peru is Lima.")
+        self.assertTrue(shown.startswith(b"\r\nload "), shown)
+
     def test_the_prompt_comes_from_an_option_a_file_or_a_pipe(self):
         with tempfile.NamedTemporaryFile("w", suffix=".txt", encoding="utf-8") as file:
             file.write(PERU)
@@ -160,7 +171,8 @@ class Run(unittest.TestCase):
         self.refused(2, f"--seed: '{2**64}' is not a whole number", "-p", "x", "--seed", str(2**64))
 
     def test_numbers_are_decimal(self):
-        self.assertEqual(len(json.loads(run("run", "-p", "Tell me a story", "-n", "010", "--json").stdout)["ids"]), 10)
+        for ten in ("010", "+10"):
+            self.assertEqual(len(json.loads(run("run", "-p", "Tell me a story", "-n", ten, "--json").stdout)["ids"]), 10)
 
     def test_stop_strings(self):
         out = json.loads(run("run", "-p", PERU, "--temp", "0", "--stop", " of", "--json").stdout)

@@ -19,7 +19,8 @@ The other options go to build/bin/bw_bench; ./dev bench -- --help lists them.
                 NAME-openblas.json and NAME-sort-numpy.json; where FILE is -, all to standard output,
                 one after the other, and the tables to standard error
 
-Exit status: that of bw_bench; 1 too where a sort takes longer than that or a comparison failed.
+Exit status: that of bw_bench; 1 too where a sort takes longer than that; else that of a comparison that
+failed.
 
 Examples:
   ./dev bench
@@ -40,6 +41,11 @@ numpy_python() {
     fi
   done
   return 1
+}
+
+# Whether both libraries are there, from wherever they come.
+has_peers() {
+  numpy_python >/dev/null && python3 -c 'import ctypes; ctypes.CDLL("libopenblas.so.0")' 2>/dev/null
 }
 
 # run_peers ROUNDS THREADS JSON, each of which may be empty: tables of other libraries' times beside ours; a library
@@ -93,7 +99,7 @@ run_bench() {
   {
     need_packages build
     # What is missing afterwards is left out, so not being able to install it is no failure.
-    [ -z "$peers" ] || (need_packages peers) || true
+    [ -z "$peers" ] || has_peers || (need_packages peers) || true
     build_preset release bw_bench ${peers:+peer_gemm}
   } >&$out
   [ "${options[0]:-}" = -- ] && options=("${options[@]:1}")
