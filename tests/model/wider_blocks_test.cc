@@ -21,7 +21,7 @@
 namespace beeswax {
 namespace {
 
-constexpr uint32_t kF32 = 0, kQ8_0 = 8, kIq4Nl = 20;
+constexpr uint32_t kF32 = 0, kQ80 = 8, kIq4Nl = 20;
 constexpr size_t kNlBytes = 18, kWideBytes = 34;
 
 std::vector<float> values_of(std::span<const std::byte> wider) {
@@ -95,7 +95,7 @@ TEST_P(WiderModels, GiveTheLogitsOfTheOtherFormat) {
   const auto one = this->one();
   const auto ids = one["ids"].get<std::vector<int32_t>>();
   std::vector<test::Raw> logits;
-  for (const uint32_t type : {kIq4Nl, kQ8_0}) {
+  for (const uint32_t type : {kIq4Nl, kQ80}) {
     const std::vector<std::byte> bytes = rewritten(one, type);
     const auto file = io::GgufFile::from_bytes(bytes, "model.gguf");
     const auto model = models::load_model(*file, one["context"].get<int64_t>());
@@ -109,7 +109,7 @@ TEST_P(WiderModels, GiveTheLogitsOfTheOtherFormat) {
 
 TEST_P(WiderModels, CostWhatTheOtherFormatCosts) {
   const auto one = this->one();
-  const std::vector<std::byte> own = rewritten(one, kIq4Nl), wide = rewritten(one, kQ8_0);
+  const std::vector<std::byte> own = rewritten(one, kIq4Nl), wide = rewritten(one, kQ80);
   const models::PassCost a = models::pass_cost(*io::GgufFile::from_bytes(own, "own.gguf"), 3),
                          b = models::pass_cost(*io::GgufFile::from_bytes(wide, "wide.gguf"), 3);
   EXPECT_GT(a.quantized_macs, 0);
