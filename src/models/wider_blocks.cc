@@ -33,8 +33,7 @@ std::vector<std::byte> wider_blocks(const io::GgmlType& type, std::span<const st
 
 uint64_t computed_bytes(const io::GgufTensor& tensor) {
   if (!tensor.type->wider) return tensor.bytes.size();
-  const QuantTraits& wider = quant_traits(*tensor.type->wider);
-  return static_cast<uint64_t>(tensor.shape.elem_count() / wider.block_elements * wider.block_bytes);
+  return quant_bytes(*tensor.type->wider, static_cast<size_t>(tensor.shape.elem_count()));
 }
 
 }  // namespace beeswax::models

@@ -1,7 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """The progress bar of beeswax quantize: on a terminal one line that is overwritten and removed, else plain lines."""
 import os
-import pty
 import re
 import subprocess
 import sys
@@ -9,6 +8,7 @@ import tempfile
 import unittest
 
 from gguf_files import write_gguf
+from terminal import on_terminal
 
 BEESWAX = sys.argv.pop(1)
 SHOWN = re.compile(r"\r\x1b\[K\[([#.]{24})\] ([ \d]{3})%(?:, \d+ s left)?  (\S+)")
@@ -26,18 +26,8 @@ class Progress(unittest.TestCase):
 
     def on_terminal(self):
         """What standard error shows on a terminal, and standard output in a pipe."""
-        ours, theirs = pty.openpty()
-        with subprocess.Popen(self.command, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=theirs) as process:
-            os.close(theirs)
-            shown = b""
-            try:
-                while part := os.read(ours, 4096):
-                    shown += part
-            except OSError:  # the other side is closed
-                pass
-            out = process.stdout.read()
-        os.close(ours)
-        self.assertEqual(process.returncode, 0, shown)
+        status, shown, out = on_terminal(self.command, "stderr")
+        self.assertEqual(status, 0, shown)
         return shown.decode(), out.decode()
 
     def test_on_a_terminal(self):

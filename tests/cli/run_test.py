@@ -2,7 +2,6 @@
 """beeswax run, demo, devices and inspect: what goes where, exit statuses, and what they say to mistakes."""
 import json
 import os
-import pty
 import re
 import signal
 import subprocess
@@ -10,6 +9,8 @@ import sys
 import tempfile
 import time
 import unittest
+
+from terminal import on_terminal
 
 BEESWAX = sys.argv.pop(1)
 PERU = "What is the capital of Peru?"
@@ -35,29 +36,12 @@ class Run(unittest.TestCase):
         self.assertNotIn("\x1b", done.stdout + done.stderr)
 
     def test_on_a_terminal_the_text_ends_with_a_line_end(self):
-        ours, theirs = pty.openpty()
-        command = [BEESWAX, "run", "-p", PERU, "--temp", "0"]
-        with subprocess.Popen(command, stdin=subprocess.DEVNULL, stdout=theirs, stderr=subprocess.DEVNULL) as process:
-            os.close(theirs)
-            shown = b""
-            try:
-                while part := os.read(ours, 4096):
-                    shown += part
-            except OSError:  # the other side is closed
-                pass
-        os.close(ours)
-        self.assertEqual(process.returncode, 0)
-        self.assertEqual(shown, b" The capital of Peru is Lima.\r\n")
+        status, shown, _ = on_terminal([BEESWAX, "run", "-p", PERU, "--temp", "0"], "stdout")
+        self.assertEqual((status, shown), (0, b" The capital of Peru is Lima.\r\n"))
 
     def test_timings_begin_on_a_line_of_their_own(self):
-        ours, theirs = pty.openpty()
-        command = [BEESWAX, "run", "-p", PERU, "--temp", "0"]
-        with subprocess.Popen(command, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=theirs) as process:
-            os.close(theirs)
-            text = process.stdout.read()
-            shown = os.read(ours, 4096)
-        os.close(ours)
-        self.assertEqual(text, b" The capital of Peru is Lima.")
+        status, shown, text = on_terminal([BEESWAX, "run", "-p", PERU, "--temp", "0"], "stderr")
+        self.assertEqual((status, text), (0, b" The capital of Peru is Lima."))
         self.assertTrue(shown.startswith(b"\r\nload "), shown)
 
     def test_the_prompt_comes_from_an_option_a_file_or_a_pipe(self):
