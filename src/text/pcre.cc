@@ -124,7 +124,7 @@ Pcre::Pcre(std::string_view expression) : code_(std::make_unique<Code>()) {
   code_->code.reset(pcre2_compile(reinterpret_cast<PCRE2_SPTR>(translated.data()), translated.size(),
                                   kOptions, &error, &at, nullptr));
   if (code_->code == nullptr)
-    fail(ErrorKind::InvalidArgument, "pattern", message_of(error), " at byte ", at, " of ", translated);
+    fail(ErrorKind::Format, "pattern", message_of(error), " at byte ", at, " of ", translated);
 }
 
 std::vector<Span> Pcre::matches(std::string_view text) const {

@@ -20,8 +20,8 @@ struct Span {
 
 class BW_API Pcre {
  public:
-  /// InvalidArgument, with PCRE2's words and the place, for a broken expression; Unsupported for what means
-  /// something else in PCRE2, and in a build without it.
+  /// Format, as expressions come from files, with PCRE2's words and the place for a broken one; Unsupported
+  /// for what means something else in PCRE2, and in a build without it.
   explicit Pcre(std::string_view expression);
   ~Pcre();
   Pcre(Pcre&&) noexcept;

@@ -7,6 +7,7 @@
 
 #include <atomic>
 #include <thread>
+#include <vector>
 
 #include "beeswax/graph.h"
 #include "beeswax/tensor.h"
@@ -227,10 +228,10 @@ TEST_F(Streams, ErrorsComeOutOfTheirStream) {
   const Tensor y = on(a, [&] { return x.index_select(ids, 0); });
   EXPECT_EQ(on(b, [&] { return x.add(1).to_vec2<float>().size(); }), 4u);
   b.synchronize();
-  device_.synchronize();
-  EXPECT_EQ(y.to_vec2<float>().size(), 2u);
   EXPECT_ERROR(a.synchronize(), IndexOutOfRange, "index 9");
   a.synchronize();
+  device_.synchronize();
+  EXPECT_EQ(y.to_vec2<float>().size(), 2u);
   on(a, [&] {
     (void)x.index_select(ids, 0);
     EXPECT_ERROR(device_.synchronize(), IndexOutOfRange, "index 9");
@@ -239,12 +240,57 @@ TEST_F(Streams, ErrorsComeOutOfTheirStream) {
   });
 }
 
-TEST_F(Streams, WhatIsLeftBehindIsNotTheNextHolders) {
+TEST_F(Streams, ErrorsComeWithWhatTheyMade) {
+  if (device_.is_cpu()) GTEST_SKIP() << "errors are found before a call returns";
+  const Tensor x = numbers({4, 3}), ids = Tensor::of<uint32_t>({1, 9}, device_);
+  const Stream a = Stream::make(device_), b = Stream::make(device_);
+  Tensor y = on(a, [&] { return x.index_select(ids, 0); });
+  EXPECT_ERROR(y.to_vec2<float>(), IndexOutOfRange, "index 9");
+  EXPECT_EQ(y.to_vec2<float>().size(), 2u);
+  // By way of a third stream.
+  y = on(a, [&] { return x.index_select(ids, 0); });
+  const Tensor z = on(b, [&] { return y.add(1); });
+  EXPECT_ERROR(z.to_vec2<float>(), IndexOutOfRange, "index 9");
+  a.synchronize();
+  // What a stream does next is its own to tell, and so is everything before it.
+  y = on(a, [&] { return x.index_select(ids, 0); });
+  b.wait_for(a);
+  const Tensor w = on(a, [&] { return x.add(1); });
+  b.synchronize();
+  EXPECT_ERROR(w.to_vec2<float>(), IndexOutOfRange, "index 9");
+}
+
+TEST_F(Streams, TheDeviceTellsErrorsOfAllStreams) {
+  if (device_.is_cpu()) GTEST_SKIP() << "errors are found before a call returns";
+  const Tensor x = numbers({4, 3});
+  const auto wrong = [&](uint32_t id) {
+    return [&x, ids = Tensor::of<uint32_t>({1, id}, device_)] { (void)x.index_select(ids, 0); };
+  };
+  const Stream a = Stream::make(device_), b = Stream::make(device_);
+  on(a, wrong(9));
+  EXPECT_ERROR(device_.synchronize(), IndexOutOfRange, "index 9");
+  device_.synchronize();
+  on(a, wrong(8));
+  on(b, wrong(9));
+  wrong(7)();
+  for (const char* next : {"index 7", "index 8", "index 9"})
+    EXPECT_ERROR(device_.synchronize(), IndexOutOfRange, next);
+  device_.synchronize();
+}
+
+TEST_F(Streams, WhatIsLeftBehindIsTheDevicesToTell) {
   if (device_.is_cpu()) GTEST_SKIP() << "errors are found before a call returns";
   const Tensor x = numbers({4, 3}), ids = Tensor::of<uint32_t>({1, 9}, device_);
   on(Stream::make(device_), [&] { (void)x.index_select(ids, 0); });
-  device_.synchronize();
-  Stream::make(device_).synchronize();
+  EXPECT_ERROR(device_.synchronize(), IndexOutOfRange, "index 9");
+  const Tensor y = on(Stream::make(device_), [&] { return x.index_select(ids, 0); });
+  x.add(1).copy().sum_all();  // time for it to end
+  {
+    const Stream next = Stream::make(device_);
+    next.synchronize();  // it is not the next holder's
+    EXPECT_ERROR(device_.synchronize(), IndexOutOfRange, "index 9");
+    device_.synchronize();
+  }
 }
 
 TEST_F(Streams, GraphsAreReplayedOnAny) {
@@ -266,6 +312,24 @@ TEST_F(Streams, GraphsAreReplayedOnAny) {
   }
 }
 
+TEST_F(Streams, ThreadsReplayOneGraph) {
+  if (device_.is_cpu()) GTEST_SKIP() << "graphs are for GPUs";
+  Tensor x = filled(0);
+  const auto step = [&] { x.slice_set(x.affine(1, 1), 0, 0); };
+  step();
+  const Graph graph = Graph::capture(device_, step);
+  constexpr int kThreads = 4, kReplays = 25;
+  std::vector<std::thread> threads;
+  for (int i = 0; i < kThreads; ++i)
+    threads.emplace_back([&] {
+      on(Stream::make(device_), [&] {
+        for (int replay = 0; replay < kReplays; ++replay) graph.replay();
+      });
+    });
+  for (std::thread& thread : threads) thread.join();
+  expect_all(x, 1 + kThreads * kReplays);
+}
+
 TEST_F(Streams, ErrorsOfGraphsComeOutWhereTheyAreReplayed) {
   if (device_.is_cpu()) GTEST_SKIP() << "graphs are for GPUs";
   const Tensor x = numbers({4, 3});
@@ -280,9 +344,9 @@ TEST_F(Streams, ErrorsOfGraphsComeOutWhereTheyAreReplayed) {
     ids.slice_set(wrong, 0, 0);
     on(b, [&] { graph.replay(); });
     a.synchronize();
-    device_.synchronize();
     EXPECT_ERROR(b.synchronize(), IndexOutOfRange, "index 9");
     b.synchronize();
+    device_.synchronize();
     on(b, [&] { graph.replay(); });
   }
   EXPECT_ERROR(b.synchronize(), IndexOutOfRange, "index 9");  // the graph is gone

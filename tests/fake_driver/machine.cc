@@ -6,6 +6,7 @@
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
+#include <thread>
 
 namespace fake {
 namespace {
@@ -115,10 +116,14 @@ int Machine::release(Kind kind, void* handle) {
   return 0;
 }
 
-int Machine::allocate(Kind kind, void** out, size_t bytes) {
+size_t Machine::free_bytes() const {
   size_t used = 0;
   for (const auto& [handle, object] : objects_) used += object.bytes;
-  if (bytes > control.memory_bytes || used > control.memory_bytes - bytes) return kNoMemory;
+  return control.memory_bytes - std::min(used, control.memory_bytes);
+}
+
+int Machine::allocate(Kind kind, void** out, size_t bytes) {
+  if (bytes > free_bytes()) return kNoMemory;
   Object object;
   object.bytes = bytes;
   *out = make(kind, std::move(object));
@@ -302,6 +307,20 @@ int Machine::launch_graph(void* instance, void* stream) {
       if (const int error = step(); error != 0) return error;
     return 0;
   });
+}
+
+int call_launch_graph(const char* name, void* instance, void* stream) {
+  Machine& machine = Machine::get();
+  static std::set<void*> used;
+  {
+    const std::scoped_lock lock(machine.mutex);
+    if (!used.insert(instance).second) machine.misuse("a graph that another thread launches");
+  }
+  std::this_thread::sleep_for(std::chrono::microseconds(200));
+  const int error = call(name, [&](Machine& m) { return m.launch_graph(instance, stream); });
+  const std::scoped_lock lock(machine.mutex);
+  used.erase(instance);
+  return error;
 }
 
 const char* error_words(int error) {

@@ -49,6 +49,7 @@ class Machine {
   /// The object, or null and a misuse. Streams and modules are those of the thread's device.
   Object* find(Kind kind, const void* handle);
   int release(Kind kind, void* handle);
+  size_t free_bytes() const;
   int allocate(Kind kind, void** out, size_t bytes);
   int load(void** out, const void* image);
   int function(void** out, void* module, const char* name);
@@ -100,6 +101,10 @@ int call(const char* name, const Work& work, Rule rule = Rule::Plain) {
   const int error = work(machine);
   return fault != 0 ? fault : error;
 }
+
+/// The body of a launch of a graph's instance, which two threads must not use at the same time. It lasts a
+/// while, so that they meet.
+int call_launch_graph(const char* name, void* instance, void* stream);
 
 /// What an error number is called.
 const char* error_words(int error);

@@ -3,7 +3,9 @@
 // nothing leaks, and the device goes on wherever a real one could.
 #include <gtest/gtest.h>
 
+#include "beeswax/graph.h"
 #include "beeswax/kernel.h"
+#include "beeswax/stream.h"
 #include "beeswax/tensor.h"
 #include "support/expect_error.h"
 #include "support/fake_faults.h"
@@ -82,13 +84,46 @@ TEST_P(GpuFaults, KeptMemoryIsGivenBackBeforeMemoryIsOut) {
     {
       const Tensor first = Tensor::empty({3 * kMiB}, DType::U8, device);
       const Tensor second = Tensor::empty({4 * kMiB}, DType::U8, device);
-      EXPECT_ERROR(Tensor::empty({2 * kMiB}, DType::U8, device), OutOfMemory, "2097152 bytes on the GPU: ");
-      EXPECT_ERROR(Tensor::empty({2 * kMiB}, DType::U8, device), OutOfMemory, "7340032 bytes are in use");
+      EXPECT_ERROR(Tensor::empty({2 * kMiB}, DType::U8, device), OutOfMemory,
+                   "2097152 bytes on " + GetParam().name + ": ");
+      EXPECT_ERROR(Tensor::empty({2 * kMiB}, DType::U8, device), OutOfMemory,
+                   "7340032 bytes are in use here, and the device has 1048576 free of 8392704");
     }
     EXPECT_EQ(pool.statistics().kept_bytes, size_t{7 * kMiB});
     const Tensor large = Tensor::empty({8 * kMiB}, DType::U8, device);  // only with what was kept
     EXPECT_EQ(pool.statistics().kept_bytes, 0u);
     EXPECT_EQ(control.allocations, 1);
+    return "";
+  });
+}
+
+TEST_P(GpuFaults, KeptMemoryMakesRoomForCodeStreamsAndGraphs) {
+  run_apart([] {
+    fake::Control& control = GetParam().control();
+    const Device device = GetParam().device();
+    const bool cuda = GetParam().name == "cuda:0";
+    const gpu::Pool& pool = gpu::Gpu::of(device).pool();
+    Tensor x = Tensor::zeros({64}, DType::F32, device);
+    const auto with_kept_memory = [&](const char* call, const std::function<void()>& program) {
+      SCOPED_TRACE(call);
+      program();
+      (void)Tensor::empty({1 << 20}, DType::U8, device);
+      ASSERT_GT(pool.statistics().kept_bytes, 0u);
+      set_fault(control, call, 1, 2);
+      program();
+      EXPECT_EQ(control.failed, std::string(call));
+      EXPECT_LT(pool.statistics().kept_bytes, size_t{1} << 20);
+      control.fail_nth = 0, control.failed[0] = 0;
+    };
+    int used = 0;
+    with_kept_memory(cuda ? "cuModuleLoadData" : "hipModuleLoadData",
+                     [&] { used++ == 0 ? x.exp() : x.sum_all(); });
+    std::vector<Stream> held;
+    with_kept_memory(cuda ? "cuStreamCreate" : "hipStreamCreateWithFlags",
+                     [&] { held.push_back(Stream::make(device)); });
+    x.const_set(2);  // whose kernel is loaded before it is recorded
+    with_kept_memory(cuda ? "cuGraphInstantiateWithFlags" : "hipGraphInstantiate",
+                     [&] { Graph::capture(device, [&] { x.const_set(2); }).replay(); });
     return "";
   });
 }

@@ -3,6 +3,9 @@
 // to record.
 #include <gtest/gtest.h>
 
+#include <thread>
+#include <vector>
+
 #include "beeswax/graph.h"
 #include "beeswax/tensor.h"
 #include "support/expect_error.h"
@@ -40,6 +43,24 @@ class GpuGraphs : public testing::TestWithParam<FakeGpu> {
     return control;
   }
 };
+
+TEST_P(GpuGraphs, OneThreadAtATimeReplays) {
+  run_apart([this] {
+    const fake::Control& fake = control();
+    const Device device = GetParam().device();
+    const Tensor x = Tensor::ones({8}, DType::F32, device);
+    x.exp();
+    const Graph graph = Graph::capture(device, [&] { x.exp(); });
+    std::vector<std::thread> threads;
+    for (int i = 0; i < 4; ++i)
+      threads.emplace_back([&] {
+        for (int replay = 0; replay < 10; ++replay) graph.replay();
+      });
+    for (std::thread& thread : threads) thread.join();
+    EXPECT_EQ(fake.misuses, 0) << fake.misuse;
+    return "";
+  });
+}
 
 TEST_P(GpuGraphs, AReplaySubmitsWhatWasRecorded) {
   run_apart([this] {

@@ -4,7 +4,10 @@
 // of this size is asked for, but never touched.
 #include <gtest/gtest.h>
 
+#include <latch>
 #include <set>
+#include <thread>
+#include <vector>
 
 #include "beeswax/tensor.h"
 #include "support/fake_faults.h"
@@ -38,6 +41,30 @@ TEST_P(GpuLaunches, ReductionsOfManyRows) {
   expect_taken({kRows, 60}, DType::U8, [](const Tensor& x) { x.max(1); });
   expect_taken({kRows, 30}, DType::F16, [](const Tensor& x) { x.softmax(1); });
   expect_taken({kRows, 30}, DType::U8, [](const Tensor& x) { x.cumsum(1); });
+}
+
+TEST_P(GpuLaunches, ModulesAreLoadedOnceWhoeverIsFirst) {
+  run_apart([] {
+    fake::Control& control = GetParam().control();
+    const Device device = GetParam().device();
+    const Tensor x = Tensor::ones({64, 64}, DType::F32, device);
+    std::latch start(8);
+    std::vector<std::thread> threads;
+    for (int i = 0; i < 8; ++i)
+      threads.emplace_back([&] {
+        start.arrive_and_wait();
+        x.exp().matmul(x).sum_all();
+        x.argmax(1);
+        x.softmax(1);
+      });
+    for (std::thread& thread : threads) thread.join();
+    const int loaded = gpu::Gpu::of(device).modules_loaded();
+    EXPECT_GE(loaded, 5);
+    EXPECT_EQ(control.loads, loaded);
+    EXPECT_EQ(control.modules, loaded);
+    EXPECT_EQ(control.misuses, 0) << control.misuse;
+    return "";
+  });
 }
 
 TEST_P(GpuLaunches, SmallMatrices) {

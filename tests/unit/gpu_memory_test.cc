@@ -73,9 +73,9 @@ TEST_P(GpuMemory, KeptMemoryGoesBackBeforeTheLimitCounts) {
     expect_memory(device, 2 * kMiB, 0, 3 * kMiB, 2);
     EXPECT_EQ(control.allocations, 1);
     static_cast<void>(bytes_on(device, kMiB));
-    EXPECT_ERROR(
-        bytes_on(device, 2 * kMiB + 1), OutOfMemory,
-        "2097153 bytes on the GPU: over the limit of 4194304 that was set; 2097152 bytes are in use");
+    EXPECT_ERROR(bytes_on(device, 2 * kMiB + 1), OutOfMemory,
+                 "2097153 bytes on " + GetParam().name +
+                     ": over the limit of 4194304 that was set; 2097152 bytes are in use here");
     expect_memory(device, 2 * kMiB, 0, 3 * kMiB, 3);  // not without giving back first
     EXPECT_EQ(control.allocations, 1);
     const Tensor rest = bytes_on(device, 2 * kMiB);  // as much as the limit says

@@ -70,13 +70,18 @@ Gpu::Gpu(const Device& device, const Driver& driver, int ordinal, int number)
       driver_(driver),
       ordinal_(ordinal),
       number_(number),
-      pool_(driver, ordinal),
+      pool_(driver, device, ordinal),
       streams_(*this) {
   check(driver_, driver_.properties(ordinal, &properties_), "asking for the device's properties");
   use();
   streams_.start();
   choose_target();
   start_trace();
+}
+
+Result Gpu::with_memory(const std::function<Result()>& call) {
+  const Result result = call();
+  return result.code == Code::OutOfMemory && pool_.make_room() ? call() : result;
 }
 
 std::string_view Gpu::target() const {
@@ -120,7 +125,7 @@ Result Gpu::load_module(uint32_t index) {
   const std::vector<std::byte> image =
       compiled_here_ ? rtc::code_of_module(bundle.module_name(target_, index), properties_.arch).image
                      : bundle.unpack(target_, index);
-  const Result result = driver_.load_module(image.data(), modules_[index].out());
+  const Result result = with_memory([&] { return driver_.load_module(image.data(), modules_[index].out()); });
   if (result.ok()) modules_loaded_.fetch_add(1);
   return result;
 }
@@ -331,12 +336,22 @@ void Gpu::fill_bytes(void* to, uint8_t value, size_t bytes) {
   check(driver_, ordered({{}, reached}, submit), "clearing memory");
 }
 
-void Gpu::wait(DeviceStream& stream) {
-  refuse_recording(kNoWaiting);
-  use();
+std::optional<ErrorSlot> Gpu::wait_for_errors(DeviceStream& stream) {
   const std::optional<ErrorSlot> found = stream.wait_for_errors();
   if (LaunchHooks* hooks = launch_hooks.load(std::memory_order_acquire); hooks != nullptr)
     hooks->waited(*this, stream);
+  return found;
+}
+
+void Gpu::wait(DeviceStream& stream) {
+  refuse_recording(kNoWaiting);
+  use();
+  std::optional<ErrorSlot> found = wait_for_errors(stream);
+  // What came before this one's work has ended with it. A stream that goes on with something else tells its
+  // own waits, for the error may be of that.
+  for (uint32_t i = 0; i < streams_.count() && !found.has_value(); ++i)
+    if (DeviceStream& other = *streams_.at(i); &other != &stream && other.is_behind(stream))
+      found = other.take_error();
   if (found.has_value()) throw_reported(*found);
 }
 
@@ -344,14 +359,16 @@ void Gpu::synchronize() {
   refuse_recording(kNoWaiting);
   use();
   DeviceStream& own = current();
+  std::optional<ErrorSlot> found = wait_for_errors(own);
   for (uint32_t i = 0; i < streams_.count(); ++i) {
     DeviceStream& stream = *streams_.at(i);
     if (&stream == &own) continue;
-    stream.wait();
-    if (LaunchHooks* hooks = launch_hooks.load(std::memory_order_acquire); hooks != nullptr)
-      hooks->waited(*this, stream);
+    const std::optional<ErrorSlot> theirs = wait_for_errors(stream);
+    if (theirs.has_value() && found.has_value()) streams_.leave_behind(*theirs);
+    if (!found.has_value()) found = theirs;
   }
-  wait(own);
+  if (!found.has_value()) found = streams_.take_left_behind();
+  if (found.has_value()) throw_reported(*found);
 }
 
 void Gpu::check_work(Result result, std::string_view what) const {

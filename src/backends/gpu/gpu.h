@@ -104,6 +104,9 @@ class Gpu {
   /// Around launches of the thread that write, in place, to a block of the pool that others may use.
   void begin_write(void* block);
   void end_write(void* block);
+  /// A call that makes something in the driver. Where there is no memory for it, the driver gets what the
+  /// pool keeps and is asked once more.
+  Result with_memory(const std::function<Result()>& call);
   /// Throws Unsupported while the thread records: "a graph cannot record " `what`.
   void refuse_recording(std::string_view what) const;
   /// Clusters of shape.cluster blocks that run at once, where each fills a unit as `kernel` in `shape` does;
@@ -119,11 +122,12 @@ class Gpu {
   void download(void* to, const void* from, size_t bytes);
   void copy(void* to, const void* from, size_t bytes);
   void fill_bytes(void* to, uint8_t value, size_t bytes);
-  /// Waits for everything submitted to any stream, and throws as wait() does for the thread's own.
+  /// Waits for everything submitted to any stream, and throws the first error that kernels reported, the
+  /// thread's own stream's before others'; the next one throws the next.
   void synchronize();
-  /// Waits for a stream, and throws the first error that its kernels reported since the last wait. It may be
-  /// one of a kernel that another thread submitted meanwhile, and which may report its next error to the next
-  /// wait.
+  /// Waits for a stream, and throws the first error since the last wait that its kernels reported, or those
+  /// of a stream that it has waited for and that was given nothing since. It may be one of a kernel that
+  /// another thread submitted meanwhile, and which may report its next error to the next wait.
   void wait(DeviceStream& stream);
 
  private:
@@ -150,6 +154,7 @@ class Gpu {
   Result load_module(uint32_t index);
   void check_module(Result result, uint32_t index) const;
   ModuleHandle module(uint32_t index);
+  std::optional<ErrorSlot> wait_for_errors(DeviceStream& stream);
   [[noreturn]] void throw_reported(const ErrorSlot& found) const;
 
   Device device_;

@@ -2,6 +2,7 @@
 #include "beeswax/graph.h"
 
 #include <atomic>
+#include <mutex>
 
 #include "backends/gpu/capture.h"
 #include "backends/gpu/gpu.h"
@@ -39,7 +40,8 @@ class Graph::Recording {
     gpu.use();
     check(driver, driver.end_capture(stream.get(), graph.out()), "ending to capture a graph");
     if (capture.commands > 0)
-      check(driver, driver.instantiate(graph.get(), instance_.out()), "making a graph ready to run");
+      check(driver, gpu.with_memory([&] { return driver.instantiate(graph.get(), instance_.out()); }),
+            "making a graph ready to run");
   }
 
   ~Recording() {
@@ -59,6 +61,8 @@ class Graph::Recording {
       fail(ErrorKind::Unsupported, "replay",
            "a graph cannot record another one's replay; replay it after capturing");
     if (!instance_) return;  // nothing was recorded
+    // Drivers let one thread at a time use a graph.
+    const std::scoped_lock lock(replaying_);
     replayed_.fetch_or(1u << gpu_.current().index());
     gpu_.launch(instance_, memory_, slot_);
   }
@@ -71,6 +75,7 @@ class Graph::Recording {
   gpu::GraphMemory memory_;
   gpu::SlotRef slot_;  // whatever stream it is replayed on, its kernels report here
   gpu::GraphInstance instance_;
+  std::mutex replaying_;
   std::atomic<uint32_t> replayed_{0};  // on these streams, one bit each
 };
 

@@ -40,7 +40,7 @@ void GraphMemory::end_capture() {
 }
 
 Pool::~Pool() {
-  if (!blocks_.empty() && driver_.use(device_).ok()) release_kept();
+  if (!blocks_.empty() && driver_.use(ordinal_).ok()) release_kept();
 }
 
 GraphMemory* Pool::recording() const {
@@ -57,7 +57,7 @@ void* Pool::take(size_t bytes, DeviceStream& stream) {
   // Kept blocks are no way around a limit: they may have been in use when it was set.
   if (over_limit(statistics_.used_bytes, size)) {
     if (graph == nullptr) {
-      use_device(driver_, device_);
+      use_device(driver_, ordinal_);
       release_kept();
     }
     refuse(bytes, join_text("over the limit of ", statistics_.limit_bytes, " that was set"));
@@ -107,12 +107,16 @@ bool Pool::over_limit(size_t held, size_t more) const {
 }
 
 void Pool::refuse(size_t bytes, std::string_view why) const {
-  fail(ErrorKind::OutOfMemory, "allocate", bytes, " bytes on the GPU: ", why, "; ", statistics_.used_bytes,
-       " bytes are in use");
+  size_t free = 0, total = 0;
+  const std::string room = driver_.memory_info(&free, &total).ok()
+                               ? join_text(", and the device has ", free, " free of ", total)
+                               : "";
+  fail(ErrorKind::OutOfMemory, "allocate", bytes, " bytes on ", device_, ": ", why, "; ",
+       statistics_.used_bytes, " bytes are in use here", room);
 }
 
 Pool::Block& Pool::ask_driver(size_t bytes, size_t size) {
-  use_device(driver_, device_);
+  use_device(driver_, ordinal_);
   if (over_limit(statistics_.used_bytes + statistics_.kept_bytes, size)) release_kept();
   void* data = nullptr;
   Result result = driver_.allocate(size, &data);
@@ -262,8 +266,16 @@ void Pool::refuse_recording(std::string_view operation) const {
 void Pool::trim() {
   refuse_recording("trim_memory");
   const std::scoped_lock lock(mutex_);
-  use_device(driver_, device_);
+  use_device(driver_, ordinal_);
   release_kept();
+}
+
+bool Pool::make_room() {
+  if (recording() != nullptr) return false;
+  const std::scoped_lock lock(mutex_);
+  if (statistics_.kept_bytes == 0) return false;
+  release_kept();
+  return true;
 }
 
 void Pool::set_limit(size_t bytes) {
@@ -271,7 +283,7 @@ void Pool::set_limit(size_t bytes) {
   const std::scoped_lock lock(mutex_);
   statistics_.limit_bytes = bytes;
   if (!over_limit(statistics_.used_bytes + statistics_.kept_bytes, 0)) return;
-  use_device(driver_, device_);
+  use_device(driver_, ordinal_);
   release_kept();
 }
 

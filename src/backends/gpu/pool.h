@@ -20,6 +20,7 @@
 
 #include "backends/gpu/block_order.h"
 #include "backends/gpu/driver.h"
+#include "beeswax/device.h"
 #include "beeswax/system.h"
 
 namespace beeswax::gpu {
@@ -53,7 +54,9 @@ class GraphMemory {
 
 class Pool {
  public:
-  Pool(const Driver& driver, int device) : driver_(driver), device_(device) {}
+  /// `ordinal` is the device's number in the driver.
+  Pool(const Driver& driver, const Device& device, int ordinal)
+      : driver_(driver), device_(device), ordinal_(ordinal) {}
   ~Pool();
   Pool(const Pool&) = delete;
   Pool& operator=(const Pool&) = delete;
@@ -77,6 +80,9 @@ class Pool {
   void number_blocks(const Mark& mark);
   /// What trim_memory(), set_memory_limit() and memory_statistics() of beeswax/system.h say.
   void trim();
+  /// Gives the driver what is kept, for something else that it had no memory for. False where nothing was, or
+  /// the thread captures a graph.
+  bool make_room();
   void set_limit(size_t bytes);
   MemoryStatistics statistics() const;
 
@@ -115,7 +121,8 @@ class Pool {
             Access access);
 
   const Driver& driver_;
-  int device_;
+  Device device_;
+  int ordinal_;
   mutable std::mutex mutex_;
   std::unordered_map<void*, Block> blocks_;    // every block of ours
   std::map<std::byte*, Block*> addresses_;     // and in order

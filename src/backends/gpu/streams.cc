@@ -15,8 +15,9 @@ DeviceStream::DeviceStream(Streams& streams, uint32_t index)
       slot_(streams.slots().take()),
       staging_(streams.gpu(), streams.gpu().driver()),
       event_(streams.gpu().driver()) {
-  const Driver& driver = streams.gpu().driver();
-  check(driver, driver.create_stream(handle_.out()), "creating a stream");
+  Gpu& gpu = streams.gpu();
+  check(gpu.driver(), gpu.with_memory([&] { return gpu.driver().create_stream(handle_.out()); }),
+        "creating a stream");
 }
 
 void DeviceStream::wait_for(const Mark& mark) {
@@ -93,13 +94,12 @@ std::optional<ErrorSlot> DeviceStream::wait_for_errors() {
   return found;
 }
 
-void DeviceStream::clear_errors() {
+std::optional<ErrorSlot> DeviceStream::take_error() {
   const std::scoped_lock lock(mutex_);
-  slot_->take();
-  // What a graph found belongs to who replayed it here.
+  if (slot_->reported()) return slot_->take();
   for (const SlotRef& slot : others_)
-    if (slot->reported()) slot->take();
-  others_.clear();
+    if (slot->reported()) return slot->take();
+  return std::nullopt;
 }
 
 size_t DeviceStream::events() const {
@@ -118,15 +118,30 @@ DeviceStream& Streams::make(uint32_t index) {
 
 void Streams::start() { make(0); }
 
+DeviceStream& Streams::taken(DeviceStream& stream) {
+  // What its last holder did not ask after is not the next one's.
+  while (const std::optional<ErrorSlot> found = stream.take_error()) leave_behind(*found);
+  stream.hold();
+  return stream;
+}
+
+void Streams::leave_behind(const ErrorSlot& found) {
+  const std::scoped_lock lock(leaving_);
+  if (left_behind_.size() < kMostStreams) left_behind_.push_back(found);
+}
+
+std::optional<ErrorSlot> Streams::take_left_behind() {
+  const std::scoped_lock lock(leaving_);
+  if (left_behind_.empty()) return std::nullopt;
+  const ErrorSlot first = left_behind_.front();
+  left_behind_.erase(left_behind_.begin());
+  return first;
+}
+
 DeviceStream& Streams::lease() {
   const std::scoped_lock lock(leasing_);
   gpu_.use();
   DeviceStream* busy = nullptr;
-  const auto taken = [](DeviceStream& stream) -> DeviceStream& {
-    stream.clear_errors();  // of work that its last holder did not ask after
-    stream.hold();
-    return stream;
-  };
   for (uint32_t i = 1; i < count(); ++i) {
     DeviceStream& stream = *at(i);
     if (stream.held()) continue;

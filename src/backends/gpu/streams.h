@@ -64,8 +64,10 @@ class DeviceStream {
   void look_at(const SlotRef& slot);
   /// Waits on the host, and takes the first error that its kernels reported.
   std::optional<ErrorSlot> wait_for_errors();
-  /// Forgets what kernels reported; its work is done.
-  void clear_errors();
+  /// Whether all of its work comes before what `other` was given last.
+  bool is_behind(const DeviceStream& other) const { return other.has_seen({index_, ticket()}); }
+  /// Takes the first error that its kernels reported; its work is done.
+  std::optional<ErrorSlot> take_error();
 
   // Public streams that stand for it; one without any may be leased again.
   void hold() { holders_.fetch_add(1, std::memory_order_relaxed); }
@@ -106,6 +108,11 @@ class Streams {
   /// Pool::number_blocks covers what was never noted.
   bool several() const { return several_.load(std::memory_order_seq_cst); }
 
+  /// An error that a later wait for the whole device shall throw.
+  void leave_behind(const ErrorSlot& found);
+  /// The first of those.
+  std::optional<ErrorSlot> take_left_behind();
+
   DeviceStream* at(uint32_t index) const { return streams_[index].load(std::memory_order_acquire); }
   uint32_t count() const { return count_.load(std::memory_order_acquire); }
   /// Events and pinned buffers that exist, of all streams.
@@ -117,10 +124,13 @@ class Streams {
 
  private:
   DeviceStream& make(uint32_t index);
+  DeviceStream& taken(DeviceStream& stream);
 
   Gpu& gpu_;
   ErrorSlots slots_;
   std::mutex leasing_;
+  std::mutex leaving_;
+  std::vector<ErrorSlot> left_behind_;  // kMostStreams at most
   std::vector<std::unique_ptr<DeviceStream>> owned_;
   std::array<std::atomic<DeviceStream*>, kMostStreams> streams_{};
   std::atomic<uint32_t> count_{0};
