@@ -31,7 +31,6 @@
 #include "models/model_sizes.h"
 #include "models/pass_cost.h"
 #include "models/random_weights.h"
-#include "models/wider_blocks.h"
 
 namespace beeswax::cli {
 namespace {
@@ -87,39 +86,18 @@ std::string type_of(const io::GgufFile& file) {
   return most == bytes.end() ? "" : std::string(most->first);
 }
 
-DeviceInfo info_of(const Device& device) {
-  std::vector<DeviceInfo> all = list_devices();
-  const auto found = std::ranges::find(all, device.to_string(), &DeviceInfo::device);
-  if (found == all.end() || !found->usable) {
-    static_cast<void>(Tensor::zeros({1}, DType::F32, device));  // says what is amiss
-    fail(ErrorKind::Device, "bench", device, " is not in the list of devices");
-  }
-  return std::move(*found);
-}
-
-// Blocks, f16 and bf16 stay as they are, but for vectors; everything else is f32 once it is loaded.
-void check_memory(const io::GgufFile& file, const std::string& name, const DeviceInfo& device) {
-  uint64_t needed = 0;
-  for (const io::GgufTensor& tensor : file.tensors()) {
-    const bool narrow = tensor.type->dtype == DType::F16 || tensor.type->dtype == DType::BF16;
-    const bool stays = tensor.type->in_blocks() || (narrow && tensor.shape.rank() > 1);
-    needed += stays ? models::computed_bytes(tensor) : 4 * static_cast<uint64_t>(tensor.shape.elem_count());
-  }
-  if (needed > device.memory_bytes)
-    fail(ErrorKind::TooLarge, "bench", name, " takes ", size_text(needed), ", and ", device.device, " has ",
-         size_text(device.memory_bytes), "; take a smaller --arch or --type");
-}
-
 Subject load(const BenchOptions& options, const Device& device, const DeviceInfo& info) {
   const int64_t context = std::max(*std::ranges::max_element(options.prompts),
                                    std::max<int64_t>(1, *std::ranges::max_element(options.tokens)));
+  const Context made = {"bench", context, DType::F32, "a smaller -p or -n"};
   const auto start = std::chrono::steady_clock::now();
   Subject out;
   if (options.arch.empty()) {
     out.file = options.model.empty() ? models::open_box() : open_model(options.model);
     out.name = out.file->get_string("general.name", out.file->get_string("general.architecture"));
     out.type = type_of(*out.file);
-    check_memory(*out.file, options.model.empty() ? "the model in the box" : options.model, info);
+    static_cast<void>(models::check_model(*out.file));  // the plainest reason first
+    check_memory(*out.file, made, info);
     out.model = models::load_model(*out.file, context, device);
   } else {
     const models::Mixture& mixture = models::parse_mixture(options.type);
@@ -127,7 +105,7 @@ Subject load(const BenchOptions& options, const Device& device, const DeviceInfo
     out.name = sizes.name;
     out.type = mixture.name;
     out.described = std::make_unique<models::DescribedFile>(models::describe_model(sizes, mixture), out.name);
-    check_memory(out.contents(), join_text(out.name, " ", out.type), info);
+    check_memory(out.contents(), made, info);
     out.model = models::load_model(models::RandomWeights(out.contents(), device), context);
   }
   for (const io::GgufTensor& tensor : out.contents().tensors()) {
@@ -322,7 +300,7 @@ void bench_model(const BenchOptions& options) {
   if (tests.empty()) fail(ErrorKind::InvalidArgument, "bench", "-p 0 -n 0 leaves nothing to measure");
 
   const Device device = Device::parse(options.device);
-  const DeviceInfo info = info_of(device);
+  const DeviceInfo info = device_info(device);
   const Subject subject = load(options, device, info);
   std::unique_ptr<Floor> floor;
   if (device.is_cpu()) {

@@ -3,9 +3,12 @@
 #pragma once
 
 #include <CLI/CLI.hpp>
+#include <cstdint>
 #include <memory>
 #include <string>
+#include <string_view>
 
+#include "beeswax/system.h"
 #include "io/gguf.h"
 
 namespace beeswax::cli {
@@ -26,6 +29,17 @@ inline CLI::Validator not_empty() {
 /// models::open_model; where `path` is a part of a model, or a folder around one, the error says what to give
 /// instead.
 std::shared_ptr<const io::GgufFile> open_model(const std::string& path);
+
+/// A context that a command is about to make.
+struct Context {
+  std::string_view command;
+  int64_t positions = 0;
+  DType cache_type = DType::F32;
+  std::string_view smaller;  ///< the options that make it smaller
+};
+/// Throws TooLarge, with what helps, where a model and the context's keys and values would not fit a device's
+/// memory. Reads no weights.
+void check_memory(const io::GgufFile& file, const Context& context, const DeviceInfo& device);
 
 /// Part of `bench`.
 void add_bench_ops(CLI::App& bench);

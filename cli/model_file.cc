@@ -7,8 +7,10 @@
 #include <vector>
 
 #include "cli/commands.h"
+#include "cli/progress.h"
 #include "core/fail.h"
 #include "models/hf_folder.h"
+#include "models/memory_need.h"
 
 namespace beeswax::cli {
 namespace {
@@ -57,6 +59,19 @@ std::shared_ptr<const io::GgufFile> open_model(const std::string& path) {
     fail_with_hint(path, error.kind());
     throw;
   }
+}
+
+void check_memory(const io::GgufFile& file, const Context& context, const DeviceInfo& device) {
+  const models::MemoryNeed need = models::memory_need(file, context.positions, context.cache_type);
+  const uint64_t has = device.memory_free_bytes != 0 ? device.memory_free_bytes : device.memory_bytes;
+  if (need.weights + need.cache <= has) return;
+  fail(ErrorKind::TooLarge, context.command, "the model takes ", size_text(need.weights + need.cache),
+       " (weights ", size_text(need.weights), ", cache ", size_text(need.cache), " for ", context.positions,
+       " positions in ", dtype_name(context.cache_type), "), and ", device.device, " has ",
+       size_text(device.memory_bytes),
+       has < device.memory_bytes ? join_text(", ", size_text(has), " of it free") : "",
+       "; what helps: ", need.weights < has ? join_text(context.smaller, ", ") : "",
+       "a smaller quantization, another device");
 }
 
 }  // namespace beeswax::cli

@@ -13,6 +13,7 @@
 #include <random>
 
 #include "beeswax/error.h"
+#include "beeswax/system.h"
 #include "cli/commands.h"
 #include "cli/json_text.h"
 #include "cli/numbers.h"
@@ -133,6 +134,7 @@ void print_timings(const generate::Generated& out, const generate::SamplingOptio
 void run(const RunOptions& options) {
   auto start = std::chrono::steady_clock::now();
   const Device device = Device::parse(options.device);
+  device.synchronize();  // opens it: one that is not there is the first thing to say
   if (options.threads > 0) ThreadPool::global().set_threads(options.threads);
   const auto file = options.model.empty() ? models::open_box() : open_model(options.model);
   const models::ModelInfo info = models::check_model(*file);  // the plainest reason first
@@ -142,14 +144,21 @@ void run(const RunOptions& options) {
   if (context > info.context)
     std::fprintf(stderr, "the model was trained on %s positions; text behind them gets worse\n",
                  std::to_string(info.context).c_str());
+  const DType cache_type = options.cache_type == "f16" ? DType::F16 : DType::F32;
+  if (device.is_cpu()) {
+    models::check_context(info, context, cache_type);  // weights stay in their file, whatever its size
+  } else {
+    const bool wide = cache_type == DType::F32;
+    check_memory(*file,
+                 {"run", context, cache_type, wide ? "a smaller --ctx, --cache-type f16" : "a smaller --ctx"},
+                 device_info(device));
+  }
   // Before the weights are read; a pipe may take its time.
   const auto asked = std::chrono::steady_clock::now();
   const std::vector<int32_t> prompt =
       tokenizer->encode(prompt_of(options), {.add_special = true, .parse_special = options.special});
   start += std::chrono::steady_clock::now() - asked;
   check_prompt(static_cast<int64_t>(prompt.size()), context, info.context, options.generate.context_shift);
-  const DType cache_type = options.cache_type == "f16" ? DType::F16 : DType::F32;
-  if (device.is_cpu()) models::check_context(info, context, cache_type);
   const auto model = models::load_model(*file, context, device);
   const double load_seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
 

@@ -88,6 +88,16 @@ function(bw_gpu_targets output)
     if(finished)
       list(APPEND targets ${cubins})
     endif()
+  elseif(targets MATCHES "sm_[0-9]")
+    bw_ptxas_serves(finished)
+    if(NOT finished)
+      message(FATAL_ERROR "BW_GPU_TARGETS=${targets}: finished code for NVIDIA's cards needs ptxas of CUDA ${BW_PTXAS_LEAST} "
+                          "or newer; configure with ptx_80 instead, which their driver compiles")
+    endif()
+    # Of which finished code is made, and which cards take that have none.
+    if(NOT "ptx_80" IN_LIST targets)
+      list(APPEND targets ptx_80)
+    endif()
   endif()
   if(targets AND (NOT BW_DEVICE_CLANG OR NOT BW_ZSTD))
     message(FATAL_ERROR "GPU kernels need clang++-19 or newer with its lld, and zstd: install clang-19, lld-19 and zstd, "

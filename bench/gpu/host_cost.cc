@@ -31,12 +31,12 @@ double host_seconds(const Body& body, const Device& device) {
 // What a Tensor call launched last.
 class Watch final : public gpu::LaunchHooks {
  public:
-  void begin(gpu::Gpu&, const gpu::Kernel& kernel, const gpu::LaunchShape& shape) noexcept override {
-    launched = &kernel;
-    shape_of_it = shape;
+  void begin(gpu::Gpu&, const gpu::Submitted& work) noexcept override {
+    launched = &work.kernel;
+    shape_of_it = work.shape;
     ++launches;
   }
-  void end(gpu::Gpu&, const gpu::Kernel&, const gpu::LaunchShape&, bool) noexcept override {}
+  void end(gpu::Gpu&, const gpu::Submitted&, bool) noexcept override {}
   void waited(gpu::Gpu&, const gpu::DeviceStream&) noexcept override {}
   const gpu::Kernel* launched = nullptr;
   gpu::LaunchShape shape_of_it;

@@ -73,10 +73,14 @@ struct ConvRow {
   int64_t channels_in, channels_out, size, taps;  // a 1-D one has a size of 3000 and more
   ConvOptions options;
   bool transposed = false;
+  int64_t images = 32;
 };
 constexpr ConvRow kConvs[] = {
     {"3x3", 64, 64, 56, 3, {.padding = 1}},
     {"3x3", 256, 256, 14, 3, {.padding = 1}},
+    {"3x3", 64, 64, 224, 3, {.padding = 1}, false, 16},
+    {"3x3", 256, 256, 28, 3, {.padding = 1}},
+    {"3x3", 128, 128, 56, 3, {.padding = 1}},
     {"1x1", 256, 512, 28, 1, {}},
     {"7x7 stride 2", 3, 64, 224, 7, {.padding = 3, .stride = 2}},
     {"3x3 dilated", 64, 64, 56, 3, {.padding = 2, .dilation = 2}},
@@ -88,7 +92,7 @@ constexpr ConvRow kConvs[] = {
 
 GpuCase convolution(DType dtype, const ConvRow& row, bool is_large) {
   const bool flat = row.size >= 3000;
-  const int64_t batch = is_large ? 32 : 1, shrink = is_large || row.channels_in < 64 ? 1 : 4;
+  const int64_t batch = is_large ? row.images : 1, shrink = is_large || row.channels_in < 64 ? 1 : 4;
   const int64_t in = row.channels_in / shrink, out = row.channels_out / shrink;
   const int64_t size = is_large ? row.size : std::min<int64_t>(row.size, flat ? 200 : 14);
   ConvOptions options = row.options;
@@ -108,7 +112,7 @@ GpuCase convolution(DType dtype, const ConvRow& row, bool is_large) {
   return {join_text("conv ", row.what, " ", dtype_name(dtype), " ", x.to_string(), " to ", out),
           bytes_of(dtype, static_cast<double>(x.elem_count() + kernel.elem_count()) + results), 2 * products,
           [=](const Device& device) -> Body {
-            const Tensor image = normal(x, dtype, device), weights = normal(kernel, dtype, device);
+            const Tensor image = large(x, dtype, device), weights = normal(kernel, dtype, device);
             return [=, transposed = row.transposed] {
               if (transposed) return image.conv_transpose2d(weights, options);
               return flat ? image.conv1d(weights, options) : image.conv2d(weights, options);
@@ -116,13 +120,15 @@ GpuCase convolution(DType dtype, const ConvRow& row, bool is_large) {
           }};
 }
 
+// A case whose name is new: small ones of several shapes may be one and the same.
+void add_once(std::vector<GpuCase>& out, const GpuCase& one) {
+  if (std::ranges::none_of(out, [&](const GpuCase& had) { return had.name == one.name; })) out.push_back(one);
+}
+
 // Products of bf16: every layer of Llama 8B, Qwen3 8B and Qwen3 0.6B, from one token to a long prompt; sides
 // that are odd or no multiple of 8; attention's, one for each head; other orders of the operands.
 void add_layers(std::vector<GpuCase>& out) {
-  const auto add = [&](const GpuCase& one) {
-    if (std::ranges::none_of(out, [&](const GpuCase& had) { return had.name == one.name; }))
-      out.push_back(one);
-  };
+  const auto add = [&](const GpuCase& one) { add_once(out, one); };
   constexpr DType kDType = DType::BF16;
   constexpr std::pair<int64_t, int64_t> kLayers[] = {
       {4096, 4096},  {4096, 14336}, {1024, 4096},   {14336, 4096}, {128256, 4096},
@@ -163,7 +169,7 @@ std::vector<GpuCase> product_cases(Sizes sizes) {
   out.push_back(reduced_product(either(4096, 128)));
   if (is_large) add_layers(out);
   for (const DType dtype : {DType::F32, DType::F16, DType::BF16})
-    for (const ConvRow& row : kConvs) out.push_back(convolution(dtype, row, is_large));
+    for (const ConvRow& row : kConvs) add_once(out, convolution(dtype, row, is_large));
   const std::vector<int64_t> rows_of_quantized =
       is_large ? std::vector<int64_t>{1, 8, 32, 64, 512} : std::vector<int64_t>{1, 8, 64};
   for (const QuantType type : {QuantType::Q4_0, QuantType::Q8_0, QuantType::Q4_K, QuantType::Q6_K})

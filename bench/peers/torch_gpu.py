@@ -14,6 +14,8 @@ import torch
 N = 64 << 20
 DEVICE = "cuda:0"
 torch.backends.cuda.matmul.allow_tf32 = False
+torch.backends.cudnn.allow_tf32 = False
+torch.backends.cudnn.benchmark = True
 
 
 def normal(*shape, dtype=torch.float32):
@@ -25,7 +27,7 @@ def ids(bound, *shape):
 
 
 def cases():
-    """Name and a function that makes the inputs and gives the body."""
+    """Name and a function that makes the inputs and gives the body; of some, another for the order channels_last."""
     f32, f16, bf16 = torch.float32, torch.float16, torch.bfloat16
     nn = torch.nn.functional
 
@@ -122,6 +124,7 @@ def cases():
     yield from neighbours()
     yield from lengths()
     yield from products()
+    yield from convolutions()
 
 
 def neighbours():
@@ -276,6 +279,45 @@ def products():
         yield f"matmul bf16 {m}x4096x4096 first transposed", product(bf16, m, 4096, 4096, first=True)
 
 
+def convolutions():
+    """products.cc, kConvs."""
+    nn = torch.nn.functional
+    # what, channels in and out, size, taps, options, images, whether transposed
+    rows = (("3x3", 64, 64, 56, 3, {"padding": 1}, 32, False),
+            ("3x3", 256, 256, 14, 3, {"padding": 1}, 32, False),
+            ("3x3", 64, 64, 224, 3, {"padding": 1}, 16, False),
+            ("3x3", 256, 256, 28, 3, {"padding": 1}, 32, False),
+            ("3x3", 128, 128, 56, 3, {"padding": 1}, 32, False),
+            ("1x1", 256, 512, 28, 1, {}, 32, False),
+            ("7x7 stride 2", 3, 64, 224, 7, {"padding": 3, "stride": 2}, 32, False),
+            ("3x3 dilated", 64, 64, 56, 3, {"padding": 2, "dilation": 2}, 32, False),
+            ("3x3 groups 4", 128, 128, 28, 3, {"padding": 1, "groups": 4}, 32, False),
+            ("3x3 depthwise", 128, 128, 112, 3, {"padding": 1, "groups": 128}, 32, False),
+            ("3 in 1-d", 80, 384, 3000, 3, {"padding": 1}, 32, False),
+            ("4x4 transposed", 128, 64, 28, 4, {"padding": 1, "stride": 2}, 32, True))
+
+    def convolution(dtype, row, memory_format=torch.contiguous_format):
+        _, c_in, c_out, size, taps, options, images, transposed = row
+        axes = 1 if size >= 3000 else 2
+        call = nn.conv1d if axes == 1 else nn.conv_transpose2d if transposed else nn.conv2d
+        first, second = (c_in, c_out) if transposed else (c_out, c_in)
+
+        def make():
+            x = normal(images, c_in, *[size] * axes, dtype=dtype).contiguous(memory_format=memory_format)
+            w = normal(first, second // options.get("groups", 1), *[taps] * axes, dtype=dtype)
+            w = w.contiguous(memory_format=memory_format)
+            return lambda: call(x, w, **options)
+        return make
+
+    for name, dtype in (("f32", torch.float32), ("f16", torch.float16), ("bf16", torch.bfloat16)):
+        for row in rows:
+            what, c_in, c_out, size, _, _, images, _ = row
+            shape = ", ".join(map(str, (images, c_in, size) if size >= 3000 else (images, c_in, size, size)))
+            last = name != "f32" and size < 3000
+            yield (f"conv {what} {name} [{shape}] to {c_out}", convolution(dtype, row),
+                   *([convolution(dtype, row, torch.channels_last)] if last else []))
+
+
 def time_calls(body, times):
     start = time.perf_counter()
     for _ in range(times):
@@ -284,14 +326,19 @@ def time_calls(body, times):
     return (time.perf_counter() - start) / times
 
 
+def seconds_of(make):
+    body = make()
+    once = min(time_calls(body, 1) for _ in range(3))
+    times = max(1, int(0.02 / max(once, 1e-6)))
+    return statistics.median(time_calls(body, times) for _ in range(7))
+
+
 def main():
     out = []
-    for name, make in cases():
-        body = make()
-        once = min(time_calls(body, 1) for _ in range(3))
-        times = max(1, int(0.02 / max(once, 1e-6)))
-        out.append({"operation": name, "seconds": statistics.median(time_calls(body, times) for _ in range(7))})
-        del body
+    for name, make, *others in cases():
+        out.append({"operation": name, "seconds": seconds_of(make)})
+        for other in others:
+            out[-1]["channels_last_seconds"] = seconds_of(other)
     with open(sys.argv[1], "w", encoding="utf-8") as file:
         json.dump(out, file, indent=1)
     ours = {}
@@ -301,7 +348,8 @@ def main():
     for row in out:
         mine = ours.get(row["operation"])
         ratio = f"{mine['seconds'] / row['seconds']:8.2f}" if mine else "       -"
-        print(f"{row['operation']:40} torch {row['seconds'] * 1e6:9.1f} us   ours/torch {ratio}")
+        last = f"   channels_last {row['channels_last_seconds'] * 1e6:9.1f} us" if "channels_last_seconds" in row else ""
+        print(f"{row['operation']:40} torch {row['seconds'] * 1e6:9.1f} us   ours/torch {ratio}{last}")
 
 
 if __name__ == "__main__":

@@ -39,8 +39,9 @@ class BW_API Device {
   void set_seed(uint64_t seed) const;
   /// The seed last set (299792458 before any).
   uint64_t seed() const;
-  /// Waits for everything submitted to the device, on whatever stream, and throws what failed there, or an error
-  /// that kernels of any stream found in their data; where they found several, the next call throws the next.
+  /// Waits for everything submitted to the device, on whatever stream, and throws what failed there, or an
+  /// error that kernels of any stream found in their data; where they found several, the next call throws the
+  /// next.
   void synchronize() const;
 
  private:

@@ -42,7 +42,8 @@ struct KernelHeader {
 
 struct KernelOptions {
   std::vector<std::string> defines{};  ///< "TILE=16" or "FAST"
-  /// The source finds these, the dialect's headers, <cstdint> and <cstddef>; files on the disk it does not.
+  /// The source finds these, the dialect's headers and those that docs/gpu.md names, such as <cstdint>,
+  /// <cmath> and <cuda_fp16.h>; files on the disk it does not.
   std::vector<KernelHeader> headers{};
   KernelCompiler compiler = KernelCompiler::Any;
   std::string source_name{};  ///< what messages call the source; the kernel's name where empty
@@ -116,7 +117,8 @@ class BW_API Kernel {
 
   /// Submits the kernel; work on a device runs in the order it was submitted. Tensors must be contiguous and
   /// on the kernel's device, those it writes marked by output(). Throws InvalidArgument for a wrong number
-  /// or size of arguments and a grid or block that is empty or too large, DeviceMismatch, RequiresContiguous.
+  /// or size of arguments, a grid or block that is empty or too large, and more shared memory than a block of
+  /// the device can have, DeviceMismatch, RequiresContiguous.
   template <class... Arguments>
   void launch(const LaunchOptions& options, const Arguments&... arguments) const {
     const std::array<KernelArgument, sizeof...(Arguments)> list = {KernelArgument(arguments)...};

@@ -26,8 +26,8 @@ namespace beeswax {
 /// default one. As without streams, the program sees to it that no thread reads elements while another one
 /// writes them.
 ///
-/// Reading a tensor waits for the thread's stream only, which what made the tensor comes before. It throws what
-/// that stream's synchronize() would; Device::synchronize() throws errors of any stream, one a call.
+/// Reading a tensor waits for the thread's stream only, which what made the tensor comes before. It throws
+/// what that stream's synchronize() would; Device::synchronize() throws errors of any stream, one a call.
 ///
 /// Copies of a Stream are one stream. When the last is gone, the stream goes back to the device, which hands
 /// it out again, and what it was given still runs. On the CPU, where work is done when a call returns, there
@@ -41,10 +41,10 @@ class BW_API Stream {
   static Stream current(const Device& device);
 
   const Device& device() const;
-  /// Waits for what was submitted to this stream, by whichever thread. Throws what failed on the device, or the
-  /// first error that its kernels found since the last wait, or those of a stream that it has waited for and
-  /// that was given nothing since. Errors of streams that went on, or that nobody holds any more and that were
-  /// handed out again, are for a wait for them or for the device.
+  /// Waits for what was submitted to this stream, by whichever thread. Throws what failed on the device, or
+  /// the first error that its kernels found since the last wait, or those of a stream that it has waited for
+  /// and that was given nothing since. Errors of streams that went on, or that nobody holds any more and that
+  /// were handed out again, are for a wait for them or for the device.
   void synchronize() const;
   /// Whether its work is done. Throws what failed on the device.
   bool idle() const;

@@ -18,10 +18,20 @@ struct DeviceInfo {
   size_t memory_bytes = 0;  ///< 0 where no device is there
   bool usable = false;
   std::string reason;  ///< why not, where it is not
+  // Of a GPU in parts; empty and 0 for the CPU.
+  std::string arch;              ///< "gfx1100", "sm_90"
+  int units = 0;                 ///< compute units, multiprocessors
+  std::string driver;            ///< the version of its interface: "HIP 6.2.41134", "CUDA 12.4"
+  std::string library;           ///< the driver's file that was opened
+  std::string kernels;           ///< "gfx1100", "ptx_80"; empty where the library has no code for it
+  size_t memory_free_bytes = 0;  ///< of memory_bytes; 0 where nobody asked: device_info() does
 };
 
 /// Every kind of device, usable or not.
 BW_API std::vector<DeviceInfo> list_devices();
+/// The same of one device, and how much of a GPU's memory is free now: its driver is asked, and no other,
+/// with the device as the thread's. Throws what Tensor::zeros throws where the device does not open.
+BW_API DeviceInfo device_info(const Device& device);
 /// The vendors' libraries that a GPU's driver has beside it, none of which is needed: "cuBLASLt 13.1.0, cuDNN
 /// 9.19.0", or which are not there. Opens them. Empty for the CPU.
 BW_API std::string list_libraries(const Device& device);

@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "beeswax/system.h"
 
+#include <algorithm>
 #include <atomic>
+#include <utility>
 
 #include "backends/cpu/isa.h"
 #include "backends/gpu/gpu.h"
@@ -46,6 +48,19 @@ std::vector<DeviceInfo> list_devices() {
 #define BW_BACKEND(Name, prefix, ...) add(DeviceKind::Name, #prefix);
 #include "tables/backends.def"
   return out;
+}
+
+DeviceInfo device_info(const Device& device) {
+  if (device.is_cpu()) return cpu_info();
+  const std::string name = device.to_string();
+  std::vector<DeviceInfo> all = gpu::report(device.kind(), name.substr(0, name.find(':')));
+  const auto found = std::ranges::find(all, name, &DeviceInfo::device);
+  if (found == all.end() || !found->usable) {
+    static_cast<void>(gpu::Gpu::of(device));  // says what is amiss
+    fail(ErrorKind::Device, "device", device, " is not in the list of devices");
+  }
+  found->memory_free_bytes = gpu::free_memory(device.kind(), static_cast<int>(found - all.begin()));
+  return std::move(*found);
 }
 
 std::string list_libraries(const Device& device) {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Kernels of binary.def: binary_<method>_<dtype>, with _strided and _turned, and compare_<method>_<dtype>,
-// dense only.
+// with _strided.
 #pragma once
 
 #include "core/math/math.h"
@@ -94,14 +94,16 @@ BW_DEVICE void binary_turned(const BinaryTurnedArgs& args, TransposeTile<S>& til
   BW_KERNEL(beeswax::gpu::kMapThreads) group##_##method##_##name(beeswax::gpu::BinaryArgs args) { \
     beeswax::gpu::binary_dense<Y, S, beeswax::gpu::Name##Row>(args);                              \
   }
-#define BW_BINARY_KERNEL(group, Name, method, Y, S, name)                     \
+#define BW_STRIDED_KERNEL(group, Name, method, Y, S, name)                    \
   BW_DENSE_KERNEL(group, Name, method, Y, S, name)                            \
   BW_KERNEL(beeswax::gpu::kMapThreads)                                        \
   group##_##method##_##name##_strided(beeswax::gpu::BinaryStridedArgs args) { \
     beeswax::gpu::binary_strided<Y, S, beeswax::gpu::Name##Row>(args);        \
-  }                                                                           \
-  BW_KERNEL(beeswax::gpu::kTileThreads)                                       \
-  group##_##method##_##name##_turned(beeswax::gpu::BinaryTurnedArgs args) {   \
-    BW_SHARED static beeswax::gpu::TransposeTile<S> tile;                     \
-    beeswax::gpu::binary_turned<S, beeswax::gpu::Name##Row>(args, tile);      \
+  }
+#define BW_BINARY_KERNEL(group, Name, method, Y, S, name)                   \
+  BW_STRIDED_KERNEL(group, Name, method, Y, S, name)                        \
+  BW_KERNEL(beeswax::gpu::kTileThreads)                                     \
+  group##_##method##_##name##_turned(beeswax::gpu::BinaryTurnedArgs args) { \
+    BW_SHARED static beeswax::gpu::TransposeTile<S> tile;                   \
+    beeswax::gpu::binary_turned<S, beeswax::gpu::Name##Row>(args, tile);    \
   }

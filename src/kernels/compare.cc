@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "kernels/binary.h"
 
-#define BW_COMPARE_ROW(Name, method, ctype, name) BW_DENSE_KERNEL(compare, Name, method, uint8_t, ctype, name)
+#define BW_COMPARE_ROW(Name, method, ctype, name) \
+  BW_STRIDED_KERNEL(compare, Name, method, uint8_t, ctype, name)
 #define BW_COMPARE(Name, method, ...)               \
   BW_COMPARE_ROW(Name, method, uint8_t, u8)         \
   BW_COMPARE_ROW(Name, method, uint32_t, u32)       \

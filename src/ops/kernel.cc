@@ -2,6 +2,7 @@
 // Kernels of users: checked against what their code says of them, then launched.
 #include "beeswax/kernel.h"
 
+#include "backends/gpu/rtc/compiler.h"
 #include "backends/gpu/rtc/modules.h"
 #include "ops/common.h"
 
@@ -19,8 +20,9 @@ namespace {
 
 using gpu::rtc::Parameter;
 
-// What CUDA and HIP allow: 2^31 - 1 blocks along x, 65535 along the others.
+// What CUDA and HIP allow: 2^31 - 1 blocks along x, 65535 along the others; along z CUDA has blocks of 64.
 constexpr uint32_t kMostBlocksX = 0x7fffffff, kMostBlocks = 65535;
+constexpr uint32_t kMostThreads = 1024, kMostThreadsZOfCuda = 64;
 // More dynamic shared memory than this has to be allowed for a function.
 constexpr uint32_t kUsualSharedBytes = 48 * 1024;
 
@@ -28,7 +30,8 @@ std::string size_text(const LaunchSize& size) {
   return join_text("{", size.x, ", ", size.y, ", ", size.z, "}");
 }
 
-void check_sizes(std::string_view operation, const LaunchOptions& options, uint32_t most_threads) {
+void check_sizes(std::string_view operation, const LaunchOptions& options, uint32_t most_threads,
+                 const gpu::Properties& device) {
   const auto& [grid, block, shared] = options;
   const uint64_t threads = uint64_t{block.x} * block.y * block.z;
   if (grid.x == 0 || grid.y == 0 || grid.z == 0 || threads == 0)
@@ -37,10 +40,18 @@ void check_sizes(std::string_view operation, const LaunchOptions& options, uint3
   if (grid.x > kMostBlocksX || grid.y > kMostBlocks || grid.z > kMostBlocks)
     fail(ErrorKind::InvalidArgument, operation, "the grid ", size_text(grid), " is too large: at most {",
          kMostBlocksX, ", ", kMostBlocks, ", ", kMostBlocks, "}");
-  if (block.x > 1024 || block.y > 1024 || block.z > 1024 || threads > most_threads)
+  const uint32_t most_z = gpu::rtc::is_amd(device.arch) ? kMostThreads : kMostThreadsZOfCuda;
+  if (block.x > kMostThreads || block.y > kMostThreads || block.z > most_z)
+    fail(ErrorKind::InvalidArgument, operation, "the block ", size_text(block), " is too large: at most {",
+         kMostThreads, ", ", kMostThreads, ", ", most_z, "}");
+  if (threads > most_threads)
     fail(ErrorKind::InvalidArgument, operation, "the block ", size_text(block),
          " is too large: the kernel takes ", most_threads,
          " threads (__launch_bounds__ says how many it is compiled for)");
+  const auto most_shared = static_cast<uint32_t>(device.shared_bytes);
+  if (shared > most_shared)
+    fail(ErrorKind::InvalidArgument, operation, "shared_bytes is ", shared, ", and a block on ", device.name,
+         " has at most ", most_shared);
 }
 
 void* address(std::string_view operation, const Tensor& tensor) {
@@ -121,7 +132,7 @@ void Kernel::launch_list(const LaunchOptions& options, std::span<const KernelArg
   const std::string text = join_text("kernel ", impl_->name);
   const std::string_view operation = text;
   const std::vector<Parameter>& parameters = impl_->info.parameters;
-  check_sizes(operation, options, impl_->info.most_threads);
+  check_sizes(operation, options, impl_->info.most_threads, impl_->gpu.properties());
   if (arguments.size() != parameters.size())
     fail(ErrorKind::InvalidArgument, operation, "it takes ", parameters.size(), " arguments, and got ",
          arguments.size());

@@ -86,7 +86,7 @@ std::vector<Span> cut_as(Behavior behavior, const std::vector<Segment>& segments
 }  // namespace
 
 Finder find_text(std::string text) {
-  if (text.empty()) fail(ErrorKind::InvalidArgument, "tokenizer", "an empty text is everywhere");
+  if (text.empty()) fail(ErrorKind::Format, "tokenizer", "an empty text is everywhere");
   return [text = std::move(text)](std::string_view in) {
     std::vector<Span> out;
     for (size_t at = in.find(text); at != std::string_view::npos; at = in.find(text, at + text.size()))

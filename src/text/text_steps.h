@@ -15,7 +15,7 @@ namespace beeswax::text {
 
 /// Where something stands in a text: in order, without overlap, none empty.
 using Finder = std::function<std::vector<Span>(std::string_view)>;
-/// InvalidArgument for an empty text.
+/// Format for an empty text, which is a file's.
 BW_API Finder find_text(std::string text);
 BW_API Finder find_expression(std::string_view expression);
 /// Each character for which `holds` does.

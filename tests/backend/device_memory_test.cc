@@ -40,5 +40,38 @@ TEST(DeviceMemory, LimitsAndTrimming) {
   EXPECT_GE(memory_statistics(device).peak_bytes, before + 3 * kMiB);
 }
 
+// What a scatter needs beside its operands is as much as its ids, not as what they could name.
+TEST(DeviceMemory, OfFewIdsIsLittle) {
+  if (on_cpu()) GTEST_SKIP() << "the CPU's memory is the system's";
+  const Device device = Device::default_device();
+  Tensor x = Tensor::zeros({1 << 20}, DType::U8, device);
+  const Tensor ids = Tensor::from_vec(std::vector<int32_t>{5, (1 << 20) - 1, 5}, {3}, device);
+  const Tensor source = Tensor::from_vec(std::vector<uint8_t>{1, 2, 3}, {3}, device);
+  const MemoryStatistics earlier = memory_statistics(device);  // more must be a new peak
+  const Tensor filler =
+      Tensor::empty({static_cast<int64_t>(earlier.peak_bytes - earlier.used_bytes)}, DType::U8, device);
+  const size_t before = memory_statistics(device).peak_bytes;
+  x.scatter_set(ids, source, 0);
+  EXPECT_LT(memory_statistics(device).peak_bytes, before + (64 << 10));
+  EXPECT_EQ(x.get(5).to_scalar<uint8_t>(), 3);
+  EXPECT_EQ(x.get((1 << 20) - 1).to_scalar<uint8_t>(), 2);
+  EXPECT_EQ(x.sum_all().to_scalar<uint8_t>(), 5);
+}
+
+// Operands that repeat are read as they are.
+TEST(DeviceMemory, OfComparisonsIsTheResults) {
+  if (on_cpu()) GTEST_SKIP() << "the CPU's memory is the system's";
+  const Device device = Device::default_device();
+  const Tensor column = Tensor::arange(0, 512, DType::I64, device).reshape({512, 1});
+  const Tensor row = Tensor::arange(0, 512, DType::I64, device).reshape({1, 512});
+  const MemoryStatistics earlier = memory_statistics(device);  // more must be a new peak
+  const Tensor filler =
+      Tensor::empty({static_cast<int64_t>(earlier.peak_bytes - earlier.used_bytes)}, DType::U8, device);
+  const size_t before = memory_statistics(device).peak_bytes;
+  const Tensor mask = column.broadcast_gt(row);
+  EXPECT_LT(memory_statistics(device).peak_bytes, before + 512 * 512 + (64 << 10));
+  EXPECT_EQ(mask.to_dtype(DType::I64).sum_all().to_scalar<int64_t>(), 512 * 511 / 2);
+}
+
 }  // namespace
 }  // namespace beeswax::test

@@ -227,6 +227,55 @@ TEST_P(Indexing, ScatterOnEveryDtype) {
   }
 }
 
+// Few ids of many elements, which GPUs sort, beside as many that they do not: lists that all columns share,
+// lists of a batch, ids of their own; the same element again and again.
+TEST_P(Indexing, ScatterOfFewIds) {
+  struct Case {
+    Shape shape, part, own;  // own: of the ids, before they are broadcast
+    int axis;
+  };
+  const std::vector<Case> cases = {{{300000}, {5000}, {5000}, 0},
+                                   {{4100, 65}, {7, 65}, {7, 1}, 0},
+                                   {{4100, 65}, {7, 65}, {7, 65}, 0},
+                                   {{4100, 65}, {300, 64}, {300, 64}, 0},
+                                   {{4100, 65}, {4100, 3}, {4100, 3}, 1},
+                                   {{4100, 65}, {4100, 5}, {4100, 5}, 1},
+                                   {{3, 700, 130}, {3, 5, 130}, {3, 5, 1}, 1},
+                                   {{3, 700, 130}, {3, 5, 130}, {1, 5, 130}, 1},
+                                   {{2, 3, 400, 120}, {2, 3, 6, 110}, {2, 1, 6, 1}, 2},
+                                   {{2, 3, 400, 120}, {2, 3, 400, 4}, {2, 3, 1, 4}, 3}};
+  constexpr DType kMoved[] = {DType::U8, DType::BF16, DType::F32, DType::I64};
+  Random random(17);
+  int round = 0;
+  for (const Case& test : cases) {
+    const DType dtype = kMoved[round % 4], id_type = kIdTypes[1 + round % 4];
+    ++round;
+    const int64_t size = test.shape[test.axis];
+    std::vector<int64_t> own;
+    for (int64_t i = 0; i < test.own.elem_count(); ++i) {
+      const int64_t kind = pick(random, 0, 7);
+      own.push_back(kind == 0  ? largest_id(id_type)
+                    : kind < 6 ? kind % 2 * (size - 1)
+                               : pick(random, 0, size - 1));
+    }
+    const Tensor id_tensor =
+        laid_out_here(random, as_raw(own, id_type), test.own, id_type).broadcast_as(test.part);
+    std::vector<int64_t> ids;
+    for_each_index(test.part, [&](std::vector<int64_t> index) {
+      for (int i = 0; i < test.own.rank(); ++i)
+        if (test.own[i] == 1) index[static_cast<size_t>(i)] = 0;
+      ids.push_back(own[linear(test.own, index)]);
+    });
+    const Raw values = test::random_raw(random, test.shape.elem_count(), dtype);
+    const Raw source_values = test::random_raw(random, test.part.elem_count(), dtype);
+    const Tensor source = laid_out_here(random, source_values, test.part, dtype);
+    Tensor x = laid_out_here(random, values, test.shape, dtype);
+    x.scatter_set(id_tensor, source, test.axis);
+    ASSERT_TRUE(raw(x) == scatter_by_hand(values, test.shape, ids, source_values, test.part, test.axis))
+        << x.describe() << " axis " << test.axis << " by " << id_tensor.describe();
+  }
+}
+
 TEST_P(Indexing, LargeGatherAndScatter) {
   Random random(6);
   for (const Shape& shape : std::vector<Shape>{{3000, 50}, {2, 40000}, {20, 60, 70}}) {
@@ -306,6 +355,14 @@ TEST_P(Indexing, BadIds) {
   expect_bad_id([&] { x.scatter_add(grid, source, 1); }, "scatter_add", 5, 7, 5);
   const Tensor one = from_vec(std::vector<int64_t>{2, 3, 6}, {3, 1}).broadcast_as({3, 2});
   expect_bad_id([&] { x.scatter_add(one, source.narrow(0, 0, 3), 0); }, "scatter_add", 6, 4, 4);
+  // Elements that share an id move together; each has its own number nevertheless.
+  const Tensor rows = from_vec(std::vector<uint8_t>{0, 1, 9}, {3, 1});
+  expect_bad_id([&] { Tensor::zeros({4, 64}, DType::F32, here).gather(rows.broadcast_as({3, 64}), 0); },
+                "gather", 9, 128, 4);
+  expect_bad_id([&] { Tensor::zeros({4, 8}, DType::F16, here).gather(rows.broadcast_as({3, 8}), 0); },
+                "gather", 9, 16, 4);
+  const Tensor batch = from_vec(std::vector<uint8_t>{0, 1, 9, 1}, {2, 2, 1}).broadcast_as({2, 2, 4});
+  expect_bad_id([&] { Tensor::zeros({2, 3, 4}, DType::F32, here).gather(batch, 1); }, "gather", 9, 8, 3);
   const Tensor bad = ids.narrow(0, 1, 2);
   expect_bad_id([&] { x.index_add(bad, Tensor::ones({4, 2}, DType::F32, here), 1); }, "index_add", 9, 1, 5);
   // Ids are checked even where nothing moves.
@@ -317,6 +374,21 @@ TEST_P(Indexing, BadIds) {
   many[123457] = 9;
   const Tensor big = from_vec(many, {300000});
   expect_bad_id([&] { Tensor::zeros({3}, DType::U8, here).gather(big, 0); }, "gather", 9, 123457, 3);
+}
+
+// Few ids of many elements.
+TEST_P(Indexing, BadIdsOfScatter) {
+  Tensor x = Tensor::zeros({2, 1100, 130}, DType::U8, here);
+  const Tensor source = Tensor::ones({2, 3, 130}, DType::U8, here);
+  const auto expect_bad = [&](const Tensor& ids, int64_t place) {
+    expect_bad_id([&] { x.scatter_set(ids.broadcast_as({2, 3, 130}), source, 1); }, "scatter", 1100, place,
+                  1100);
+  };
+  expect_bad(from_vec(std::vector<int16_t>{0, 1, 1100}, {1, 3, 1}), 2 * 130);
+  expect_bad(from_vec(std::vector<int16_t>{0, 1, 2, 3, 1100, 5}, {2, 3, 1}), 4 * 130);
+  std::vector<uint32_t> own(size_t{2} * 3 * 130, 7);
+  own[500] = 1100;
+  expect_bad(from_vec(own, {2, 3, 130}), 500);
 }
 
 // Many ids of long rows: GPUs keep such rows in shared memory, whole packs of them and what is left over.

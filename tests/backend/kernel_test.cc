@@ -12,16 +12,11 @@
 #include <numeric>
 #include <thread>
 
-#include "core/os/folders.h"
-#include "support/devices.h"
 #include "support/expect_error.h"
+#include "support/kernel_fixture.h"
 
 namespace beeswax {
 namespace {
-
-// Nothing compiled by an earlier run: the cache lies in a folder of this one.
-const os::TemporaryFolder kCache;
-const int kCacheIsNamed = setenv("BEESWAX_CODE_CACHE", kCache.path().c_str(), 1);
 
 constexpr const char* kSaxpy = R"(
 __global__ void saxpy(float a, const float* x, float* y, int n) {
@@ -29,41 +24,11 @@ __global__ void saxpy(float a, const float* x, float* y, int n) {
   if (i < n) y[i] = a * x[i] + y[i];
 })";
 
-class Kernels : public testing::TestWithParam<KernelCompiler> {
- protected:
-  void SetUp() override {
-    device_ = test::devices().front();
-    if (device_.is_cpu())
-      GTEST_SKIP() << "the CPU runs no kernels; device/kernel_* runs this on the software GPU";
-#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
-    if (GetParam() == KernelCompiler::Vendor)
-      GTEST_SKIP() << "the vendors' libraries are not built for sanitizers";
-#endif
-    options_.compiler = GetParam();
-    try {
-      Kernel::compile(device_, "extern \"C\" __global__ void nothing() {}", "nothing", options_);
-    } catch (const Error& error) {
-      if (error.kind() != ErrorKind::Unsupported) throw;
-      GTEST_SKIP() << error.what();
-    }
-  }
-  Kernel compile(std::string_view source, std::string_view name) const {
-    return Kernel::compile(device_, source, name, options_);
-  }
-  Device device_;
-  KernelOptions options_;
-};
-
-// Element i is i / 8 - 20: exact in any order.
-Tensor numbers(int n, const Device& device) {
-  std::vector<float> values(static_cast<size_t>(n));
-  for (size_t i = 0; i < values.size(); ++i) values[i] = static_cast<float>(i) / 8 - 20;
-  return Tensor::from_vec(values, {n}, device);
-}
+class Kernels : public test::KernelTest {};
 
 TEST_P(Kernels, OfCudaOrHip) {
   const int n = 1000;
-  const Tensor x = numbers(n, device_), y = Tensor::ones({n}, DType::F32, device_);
+  const Tensor x = numbers(n), y = Tensor::ones({n}, DType::F32, device_);
   const Kernel saxpy = compile(kSaxpy, "saxpy");
   EXPECT_EQ(saxpy.parameter_bytes(), (std::vector<uint32_t>{4, 8, 8, 4}));
   const uint64_t version = y.version();
@@ -98,6 +63,50 @@ TEST_P(Kernels, KnowWhereTheyStand) {
               ASSERT_EQ(got[i++], bx + 10 * by + 100 * bz + 1000 * x + 10000 * y + 100000 * z);
 }
 
+// A wave's threads are counted along x, then y, then z.
+TEST_P(Kernels, ShuffleInBlocksOfSeveralAxes) {
+  const Kernel shuffle = compile(R"(
+    #ifdef __CUDACC_RTC__  // which has CUDA's names alone
+    #define SHUFFLE(name, ...) name##_sync(0xffffffffu, __VA_ARGS__)
+    #else
+    #define SHUFFLE(name, ...) name(__VA_ARGS__)
+    #endif
+    __global__ void shuffle(int* out) {
+      const int own = (threadIdx.z * blockDim.y + threadIdx.y) * blockDim.x + threadIdx.x;
+      int* of = out + 8 * own;
+      of[0] = warpSize;
+      of[1] = SHUFFLE(__shfl, own, 3, 8);
+      of[2] = SHUFFLE(__shfl_xor, own, 5, 8);
+      of[3] = SHUFFLE(__shfl_down, own, 3, 8);
+      of[4] = SHUFFLE(__shfl_up, own, 3, 8);
+      of[5] = SHUFFLE(__shfl, own, 17);
+      of[6] = SHUFFLE(__shfl_xor, own, 16);
+      of[7] = SHUFFLE(__shfl_down, own, 16);
+    })",
+                                 "shuffle");
+  for (const std::array<uint32_t, 3> block :
+       {std::array<uint32_t, 3>{8, 16, 1}, {128, 1, 1}, {16, 4, 2}, {4, 8, 4}, {1, 1, 64}}) {
+    SCOPED_TRACE(testing::PrintToString(block));
+    const auto threads = static_cast<int64_t>(block[0]) * block[1] * block[2];
+    const Tensor out = Tensor::zeros({threads, 8}, DType::I32, device_);
+    shuffle.launch({.block = {block[0], block[1], block[2]}}, output(out));
+    const std::vector<std::vector<int32_t>> got = out.to_vec2<int32_t>();
+    for (int own = 0; own < threads; ++own) {
+      const int wave = got[static_cast<size_t>(own)][0], first = own / wave * wave, at = own % 8;
+      ASSERT_TRUE(wave == 32 || wave == 64) << wave;
+      const std::vector<int32_t> want = {wave,
+                                         own - at + 3,
+                                         own ^ 5,
+                                         at + 3 < 8 ? own + 3 : own,
+                                         at >= 3 ? own - 3 : own,
+                                         first + 17,
+                                         own ^ 16,
+                                         own % wave + 16 < wave ? own + 16 : own};
+      ASSERT_EQ(got[static_cast<size_t>(own)], want) << "thread " << own;
+    }
+  }
+}
+
 TEST_P(Kernels, ShareMemoryAndAtomics) {
   const Kernel sum = compile(R"(
     __global__ void sum(const float* x, float* total, int* most, int n) {
@@ -116,7 +125,7 @@ TEST_P(Kernels, ShareMemoryAndAtomics) {
     })",
                              "sum");
   const int n = 700;
-  const Tensor x = numbers(n, device_), total = Tensor::zeros({1}, DType::F32, device_);
+  const Tensor x = numbers(n), total = Tensor::zeros({1}, DType::F32, device_);
   const Tensor most = Tensor::zeros({1}, DType::I32, device_);
   sum.launch({.grid = {6}, .block = {128}, .shared_bytes = 128 * sizeof(float)}, x, output(total),
              output(most), n);
@@ -233,7 +242,7 @@ TEST_P(Kernels, HaveAtomicsByTheirOtherNames) {
       atomicAdd(cells + 4, 1);
     })",
                                 "atomics");
-  const Tensor x = numbers(256, device_), last = Tensor::zeros({1}, DType::F32, device_);
+  const Tensor x = numbers(256), last = Tensor::zeros({1}, DType::F32, device_);
   const Tensor cells = Tensor::from_vec<int64_t>({0, INT64_MAX, 0, 0, 0}, {5}, device_);
   const Tensor most = Tensor::zeros({1}, DType::I32, device_);
   const Tensor words = Tensor::from_vec<uint32_t>({0, 0, 9, 0, 0}, {5}, device_);
@@ -287,7 +296,7 @@ TEST_P(Kernels, OfTheDialect) {
     uint32_t count;
   };
   EXPECT_EQ(reverse.parameter_bytes(), (std::vector<uint32_t>{sizeof(Args)}));
-  const Tensor x = numbers(512, device_), y = x.zeros_like();
+  const Tensor x = numbers(512), y = x.zeros_like();
   reverse.launch({.grid = {2}, .block = {256}}, Args{device_address(x), device_address(output(y)), 512});
   const std::vector<float> got = y.to_vec<float>(), from = x.to_vec<float>();
   // Waves have 32 or 64 threads; both reverse within their own.
@@ -359,7 +368,7 @@ TEST_P(Kernels, ErrorsOfSourcesHaveNameAndLine) {
 
 TEST_P(Kernels, RefuseWrongArguments) {
   const Kernel saxpy = compile(kSaxpy, "saxpy");
-  const Tensor x = numbers(4, device_), y = x.zeros_like();
+  const Tensor x = numbers(4), y = x.zeros_like();
   const LaunchOptions four = {.block = {4}};
   EXPECT_ERROR(saxpy.launch(four, 1.0f, x, output(y)), InvalidArgument, "it takes 4 arguments, and got 3");
   EXPECT_ERROR(saxpy.launch(four, 1.0, x, output(y), 4), InvalidArgument,
@@ -375,6 +384,13 @@ TEST_P(Kernels, RefuseWrongArguments) {
                "too large");
   EXPECT_ERROR(saxpy.launch({.block = {64, 32}}, 1.0f, x, output(y), 4), InvalidArgument,
                "{64, 32, 1} is too large");
+  EXPECT_ERROR(saxpy.launch({.block = {1, 1, 1025}}, 1.0f, x, output(y), 4), InvalidArgument,
+               "{1, 1, 1025} is too large: at most {1024, 1024, ");
+  if (device_.kind() == DeviceKind::Cuda)
+    EXPECT_ERROR(saxpy.launch({.block = {1, 1, 128}}, 1.0f, x, output(y), 4), InvalidArgument,
+                 "{1, 1, 128} is too large: at most {1024, 1024, 64}");
+  EXPECT_ERROR(saxpy.launch({.block = {4}, .shared_bytes = 1 << 20}, 1.0f, x, output(y), 4), InvalidArgument,
+               "shared_bytes is 1048576, and a block on ");
   const Kernel small =
       compile("extern \"C\" __global__ void __launch_bounds__(64) small(int* x) { x[0] = 1; }", "small");
   EXPECT_ERROR(small.launch({.block = {128}}, output(Tensor::zeros({1}, DType::I32, device_))),

@@ -31,12 +31,10 @@ using test::tensor_of;
 class Recorder final : public gpu::LaunchHooks {
  public:
   std::vector<std::string> names;
-  void begin(gpu::Gpu& /*gpu*/, const gpu::Kernel& kernel,
-             const gpu::LaunchShape& /*shape*/) noexcept override {
-    names.push_back(kernel.name);
+  void begin(gpu::Gpu& /*gpu*/, const gpu::Submitted& work) noexcept override {
+    names.push_back(work.kernel.name);
   }
-  void end(gpu::Gpu& /*gpu*/, const gpu::Kernel& /*kernel*/, const gpu::LaunchShape& /*shape*/,
-           bool /*submitted*/) noexcept override {}
+  void end(gpu::Gpu& /*gpu*/, const gpu::Submitted& /*work*/, bool /*taken*/) noexcept override {}
   void waited(gpu::Gpu& /*gpu*/, const gpu::DeviceStream& /*stream*/) noexcept override {}
 };
 Recorder& recorder() {

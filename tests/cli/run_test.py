@@ -211,6 +211,42 @@ class Run(unittest.TestCase):
         self.refused(4, "the keys and values of 2000000000 positions in f16 take 7812500 MiB, and this machine has ",
                      "-p", "x", "--ctx", "2000000000", "--cache-type", "f16")
 
+    def test_a_card_that_is_not_there_is_the_first_thing_to_say(self):
+        done = run("run", "absent.gguf", "-f", "absent.txt", "--device", "cuda:1",
+                   env={**os.environ, "BEESWAX_CUDA_LIBRARY": "/nowhere.so"})
+        self.assertEqual((done.returncode, done.stdout), (5, ""))
+        self.assertRegex(done.stderr, r"^beeswax: \[device\] cuda:1: libcuda not found; .*\n  \(Device: .*\)\n$")
+
+    def on_a_gpu(self, memory, *arguments):
+        """The box's model on a software GPU with so much memory."""
+        if not any(device["device"] == "emu:gfx1100" and device["usable"]
+                   for device in json.loads(run("devices", "--json").stdout)):
+            self.skipTest("no software GPU")
+        return run("run", "--device", "emu:gfx1100", *arguments, env={**os.environ, "BEESWAX_EMU_MEMORY": str(memory)})
+
+    def too_large(self, memory, *arguments):
+        """What is said of it, before the prompt is looked for."""
+        done = self.on_a_gpu(memory, "-f", "absent.txt", *arguments)
+        self.assertEqual((done.returncode, done.stdout), (4, ""), done.stderr)
+        self.assertNotIn("while", done.stderr)
+        return re.search(r"\[run\] the model takes (.*)\n", done.stderr).group(1)
+
+    def test_what_a_gpu_has_no_memory_for_is_refused_before_it_is_read(self):
+        self.assertRegex(self.too_large(3000000),
+                         r"^[\d.]+ MiB \(weights [\d.]+ MiB, cache [\d.]+ MiB for 512 positions in f32\), and emu:gfx1100 "
+                         r"has 2\.86 MiB.*; what helps: a smaller quantization, another device$")
+        for kind, helps in (("f32", "a smaller --ctx, --cache-type f16"), ("f16", "a smaller --ctx")):
+            options = ("--ctx", "2048", "--cache-type", kind)
+            cache = json.loads(run("run", "-p", PERU, "-n", "1", "--json", *options).stdout)["cache_bytes"]
+            said = self.too_large(8000000, *options)
+            self.assertIn(f" cache {cache / 2**20:.2f} MiB for 2048 positions in {kind}), ", said)
+            self.assertTrue(said.endswith(f"; what helps: {helps}, a smaller quantization, another device"), said)
+        self.assertIn(" TiB for 2000000000 positions in f32), ", self.too_large(8000000, "--ctx", "2000000000"))
+
+    def test_what_a_gpu_has_memory_for_runs(self):
+        done = self.on_a_gpu(12000000, "-p", PERU, "--temp", "0", "-n", "1", "--ctx", "64")
+        self.assertEqual((done.returncode, done.stdout), (0, " The"), done.stderr)
+
     def test_an_interrupt_ends_a_long_prompt(self):
         with tempfile.NamedTemporaryFile("w", suffix=".txt", encoding="utf-8") as file:
             file.write("Tell me a story. " * 20000)  # minutes, if it is run to its end

@@ -37,11 +37,11 @@ class CountLaunches final : public gpu::LaunchHooks {
     const std::scoped_lock lock(mutex_);
     return counts_[kernel];
   }
-  void begin(gpu::Gpu&, const gpu::Kernel& kernel, const gpu::LaunchShape&) noexcept override {
+  void begin(gpu::Gpu&, const gpu::Submitted& work) noexcept override {
     const std::scoped_lock lock(mutex_);
-    ++counts_[kernel.name];
+    ++counts_[work.kernel.name];
   }
-  void end(gpu::Gpu&, const gpu::Kernel&, const gpu::LaunchShape&, bool) noexcept override {}
+  void end(gpu::Gpu&, const gpu::Submitted&, bool) noexcept override {}
   void waited(gpu::Gpu&, const gpu::DeviceStream&) noexcept override {}
 
  private:

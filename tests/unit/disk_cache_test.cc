@@ -9,6 +9,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <chrono>
 #include <fstream>
 #include <string>
 #include <thread>
@@ -16,6 +17,7 @@
 #include "backends/gpu/rtc/compile.h"
 #include "core/os/process.h"
 #include "core/sha256.h"
+#include "support/apart.h"
 
 namespace beeswax::gpu::rtc {
 namespace {
@@ -153,6 +155,46 @@ TEST_F(Cache, IsWrittenAtOnce) {
   EXPECT_EQ(files, 1u);  // no half-written file is left
 }
 
+// What was used longest ago makes room; what others put there stays.
+TEST_F(Cache, StaysBelowItsLimit) {
+  const std::vector<std::byte> large(1000, std::byte{7});
+  const DiskCache small(cache_.folder(), 3500);
+  const auto last_use = [&](const char* name, int hours) {
+    const fs::path path = small.file(digest_of(name));
+    fs::last_write_time(path, fs::file_time_type::clock::now() - std::chrono::hours(hours));
+  };
+  for (const char* name : {"a", "b", "c"}) small.keep(digest_of(name), large);
+  last_use("a", 3);
+  last_use("b", 2);
+  last_use("c", 1);
+  const fs::path notes = small.file(digest_of("a")).parent_path() / "notes";
+  std::ofstream(notes) << std::string(9000, 'x');
+  EXPECT_TRUE(small.find(digest_of("a")).has_value());  // and is the last that was used
+  small.keep(digest_of("d"), large);
+  for (const char* name : {"a", "c", "d"}) EXPECT_TRUE(small.find(digest_of(name)).has_value()) << name;
+  EXPECT_FALSE(small.find(digest_of("b")).has_value());
+  EXPECT_TRUE(fs::exists(notes));
+  // One that is larger than all may be is the only one.
+  small.keep(digest_of("e"), std::vector<std::byte>(9000));
+  EXPECT_TRUE(small.find(digest_of("e")).has_value());
+  for (const char* name : {"a", "c", "d"}) EXPECT_FALSE(small.find(digest_of(name)).has_value()) << name;
+}
+
+TEST_F(Cache, RemovesWhatDeadWritersLeft) {
+  cache_.keep(key_, value_);
+  const std::string entry = cache_.file(key_).string();
+  const fs::path left = entry + ".1.0", under_way = entry + ".2.0",
+                 foreign = cache_.file(key_).parent_path() / "mine.1.0";
+  for (const fs::path& path : {left, under_way, foreign}) std::ofstream(path) << "half";
+  for (const fs::path& path : {left, foreign})
+    fs::last_write_time(path, fs::file_time_type::clock::now() - std::chrono::hours(2));
+  cache_.keep(digest_of("another"), value_);
+  EXPECT_FALSE(fs::exists(left));
+  EXPECT_TRUE(fs::exists(under_way));
+  EXPECT_TRUE(fs::exists(foreign));
+  EXPECT_EQ(cache_.find(key_), value_);
+}
+
 // A compiler that counts; it makes the program's text.
 class Counting final : public Compiler {
  public:
@@ -228,6 +270,40 @@ TEST_F(Cache, GoesToTheTemporaryFolderWhereItMust) {
     const os::FileLock lock = none.lock(key_);
   }
   old.empty() ? unsetenv("TMPDIR") : setenv("TMPDIR", old.c_str(), 1);
+}
+
+TEST_F(Cache, SaysWhyAFolderIsRefused) {
+  const fs::path folder = folder_.path() / "refused";
+  const auto expect = [&](const std::string& why) {
+    const std::string said = test::run_apart([&] {
+      setenv("TMPDIR", folder_.path().c_str(), 1);
+      testing::internal::CaptureStderr();
+      EXPECT_NE(DiskCache(folder).folder(), folder);
+      return testing::internal::GetCapturedStderr();
+    });
+    EXPECT_NE(said.find("cannot be kept in " + folder.string() + ": " + why), std::string::npos) << said;
+  };
+  std::ofstream(folder) << "in the way";
+  expect("it is no folder");
+  fs::remove(folder);
+  fs::create_directory_symlink(cache_.folder(), folder);
+  expect("it is a symbolic link; name the folder");
+  fs::remove(folder);
+  fs::create_directory(folder);
+  ASSERT_EQ(chmod(folder.c_str(), 0770), 0);
+  expect("others may write to it; take that from them with chmod go-w");
+  ASSERT_EQ(chmod(folder.c_str(), 0700), 0);
+  if (chown(folder.c_str(), 12345, 12345) != 0) GTEST_SKIP() << "only root gives folders away";
+  expect("it belongs to user 12345, and this is user 0");
+}
+
+TEST(Process, GetsTheEnvironmentButForSome) {
+  setenv("BW_KEPT", "1", 1);
+  setenv("BW_KEPT_TOO", "2", 1);
+  constexpr std::string_view kWithout[] = {"BW_KEPT", "BW_NOT_THERE"};
+  const std::vector<std::string> command = {"sh", "-c", "echo $BW_KEPT,$BW_KEPT_TOO"};
+  EXPECT_EQ(os::run_program(command)->output, "1,2\n");
+  EXPECT_EQ(os::run_program(command, "", kWithout)->output, ",2\n");
 }
 
 TEST(Process, GivesStatusAndOutput) {

@@ -6,6 +6,7 @@
 #include <filesystem>
 #include <fstream>
 #include <nlohmann/json.hpp>
+#include <stdexcept>
 
 #include "backends/gpu/driver.h"
 #include "beeswax/graph.h"
@@ -54,7 +55,20 @@ void exp_of_ones(const Device& device) {
   x.exp().sum_all().to_vec<float>();
 }
 
-void expect_launches(const std::vector<json>& events, const std::string& device) {
+// What exp_of_ones() launches, and what it copies.
+void expect_launches(std::vector<json> events, const std::string& device) {
+  std::vector<json> copies;
+  std::erase_if(events, [&](const json& event) {
+    if (event.at("cat") != "copy") return false;
+    copies.push_back(event);
+    return true;
+  });
+  ASSERT_GE(copies.size(), 1u);
+  for (const json& copy : copies) {
+    EXPECT_EQ(copy.at("name"), "copy_from_device");
+    EXPECT_EQ(copy.at("args").at("bytes"), sizeof(float));
+    EXPECT_GE(copy.at("dur").get<double>(), 0.0);
+  }
   ASSERT_GE(events.size(), 3u);
   EXPECT_EQ(events[0].at("name"), "fill_16");
   EXPECT_EQ(events[0].at("cat"), "fill");
@@ -79,7 +93,7 @@ TEST(GpuTrace, NamesEveryLaunch) {
       exp_of_ones(fake.device());
       exp_of_ones(fake.device());
       EXPECT_EQ(control.misuses, 0) << control.misuse;
-      return std::to_string(control.launches);
+      return std::to_string(control.launches + 2);  // and copies
     });
     expect_launches(file.events("X"), fake.name);
     EXPECT_EQ(file.events("X").size(), std::stoul(launches));
@@ -130,6 +144,27 @@ TEST(GpuTrace, IsWholeHoweverTheProcessEnds) {
     EXPECT_EQ(file.events("X").size(), 0u);
     ASSERT_EQ(file.events("i").size(), 2u);
     EXPECT_EQ(file.events("i")[1].at("name"), "unary_exp_f32");
+  }
+}
+
+TEST(GpuTrace, WhatThrowsHasNoEvent) {
+  for (const FakeGpu& fake : fake_gpus()) {
+    const TraceFile file;
+    run_apart([&] {
+      const fake::Control& control = fake.control();
+      gpu::Gpu& gpu = gpu::Gpu::of(fake.device());
+      const Tensor x = Tensor::ones({8}, DType::F32, fake.device());
+      gpu.synchronize();
+      const int64_t events = control.events;
+      static const gpu::Kernel kCall{nullptr, "call", "call"};
+      const auto thrower = [](gpu::StreamHandle) -> std::string { throw std::runtime_error("no plan"); };
+      for (int i = 0; i < 10; ++i) EXPECT_THROW(gpu.submit_call(kCall, {}, thrower), std::runtime_error);
+      EXPECT_LE(control.events, events + 1);  // which are used again
+      x.exp();
+      return "";
+    });
+    ASSERT_EQ(file.events("X").size(), 2u);
+    EXPECT_EQ(file.events("X")[1].at("name"), "unary_exp_f32");
   }
 }
 

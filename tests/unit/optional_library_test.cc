@@ -3,9 +3,12 @@
 #include <gtest/gtest.h>
 
 #include <cstdlib>
+#include <filesystem>
+#include <fstream>
 
 #include "backends/gpu/api_load.h"
 #include "support/apart.h"
+#include "support/library_without.h"
 
 namespace beeswax::gpu {
 namespace {
@@ -27,6 +30,30 @@ TEST(OptionalLibrary, ThatIsNotThereSaysWhatToDo) {
       << library.reason();
   EXPECT_EQ(OptionalLibrary(wanted({})).reason(),
             "Some library not found; install it, or name the file in BEESWAX_SOME_LIBRARY");
+}
+
+// Of several names the first that is a file tells most, whatever is wrong with it.
+TEST(OptionalLibrary, AFileThatDoesNotOpenIsTheReason) {
+  const std::string absent = "libsome_library_of_nobody.so";
+  const std::string garbage = testing::TempDir() + "beeswax_no_library.so";
+  std::ofstream(garbage) << "no library";
+  for (const auto& names : {std::vector{absent, garbage, absent}, std::vector{garbage, absent}}) {
+    const std::string reason = OptionalLibrary(wanted(names)).reason();
+    EXPECT_EQ(reason.find("Some library does not open; install it, or name the file in "
+                          "BEESWAX_SOME_LIBRARY (" +
+                          garbage + ": "),
+              0u)
+        << reason;
+  }
+  std::filesystem::remove(garbage);
+}
+
+TEST(OptionalLibrary, ALibraryThatAFileLacksIsTheReason) {
+  const std::string lacking = test::library_without(kFake, "libc.so.6");  // needs _ibc.so.6 now
+  const std::string reason = OptionalLibrary(wanted({"libsome_library_of_nobody.so", lacking})).reason();
+  EXPECT_NE(reason.find(" does not open; "), std::string::npos) << reason;
+  EXPECT_NE(reason.find("(" + lacking + ": _ibc.so.6: "), std::string::npos) << reason;
+  std::filesystem::remove(lacking);
 }
 
 TEST(OptionalLibrary, TheFirstNameThatOpensServes) {

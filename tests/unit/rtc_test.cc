@@ -4,11 +4,13 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <cstdlib>
 #include <fstream>
 #include <set>
 
 #include "backends/gpu/rtc/code_info.h"
 #include "backends/gpu/rtc/compile.h"
+#include "support/apart.h"
 #include "support/expect_error.h"
 
 namespace beeswax::gpu::rtc {
@@ -169,6 +171,25 @@ INSTANTIATE_TEST_SUITE_P(All, Compilers,
                            return std::string(info.param.vendor ? "vendor_" : "clang_") + info.param.target;
                          });
 
+// Variables and files by which other programs' builds are changed.
+TEST(Clang, TakesNothingFromItsSurroundings) {
+  const Program program = {"plain", "#ifdef BROKEN\n#error broken\n#endif\n" + kDialect.text, {}, {}};
+  const os::TemporaryFolder folder;
+  std::ofstream(folder.path() / "stdint.h") << "#error not ours\n";
+  for (const std::string target : {"gfx1100", "sm_80"}) {
+    const std::string refusal = clang_compiler().refusal(target);
+    if (!refusal.empty()) GTEST_SKIP() << refusal;
+    test::run_apart([&] {
+      for (const char* variable : {"CPATH", "C_INCLUDE_PATH", "CPLUS_INCLUDE_PATH"})
+        ::setenv(variable, folder.path().c_str(), 1);
+      ::setenv("CCC_OVERRIDE_OPTIONS", "+-DBROKEN", 1);
+      EXPECT_EQ(kernels_of(clang_compiler().compile(program, target)).size(), 1u);
+      return "";
+    });
+    EXPECT_EQ(std::ranges::count(clang_compiler().flags(target), "--no-default-config"), 1);
+  }
+}
+
 TEST(CompilersFor, SayWhatToInstall) {
   EXPECT_ERROR(compilers_for("gfx1", KernelCompiler::Vendor), Unsupported,
                "no compiler of kernels for gfx1 is installed");
@@ -274,6 +295,23 @@ TEST(CodeInfo, ReadsPtx) {
   EXPECT_EQ(kernels[2].parameters[1].bytes, 24u);
   EXPECT_EQ(kernels[2].parameters[2].bytes, 8u);
   EXPECT_EQ(kernels[2].most_threads, 128u);
+}
+
+TEST(CodeInfo, SaysHowATemplateGetsCode) {
+  std::vector<KernelInfo> kernels(1);
+  kernels[0].name = "twice<float>";
+  EXPECT_EQ(&find_kernel(kernels, "twice<float>"), kernels.data());
+  EXPECT_ERROR(
+      find_kernel(kernels, "twice<int>"), InvalidArgument,
+      "the source has no kernel 'twice<int>'; it has twice<float>; a template has code only where the "
+      "source instantiates it: 'template __global__ void twice<int>(...);'");
+  EXPECT_ERROR(find_kernel({}, "twice<int>"), InvalidArgument, "it has none; a template");
+  try {
+    find_kernel({}, "twice");
+    ADD_FAILURE();
+  } catch (const Error& error) {
+    EXPECT_TRUE(std::string_view(error.what()).ends_with("it has none")) << error.what();
+  }
 }
 
 // Every cut of a code object is refused or read, and nothing else happens.

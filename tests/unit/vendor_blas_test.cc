@@ -360,6 +360,22 @@ TEST(Hipblaslt, OldOnesAreRefused) {
   }
 }
 
+TEST(Hipblaslt, WhereItDoesNotStartRocblasServes) {
+  for (const VendorLibrary& library : libraries()) {
+    if (library.name != "hipblaslt") continue;
+    run_apart([&] {
+      fake::BlasControl& old = library.use("vendor");
+      old.version = 800;
+      ::setenv("BEESWAX_ROCBLAS_LIBRARY", stand_in("rocblas").c_str(), 1);
+      const fake::BlasControl& other = blas_control(stand_in("rocblas"));
+      expect_small_product(library.gpu.device());
+      EXPECT_EQ(old.products, 0);
+      EXPECT_EQ(other.products, 1);
+      return "";
+    });
+  }
+}
+
 TEST(Rocblas, ThatIsLinkedWithAnotherRuntimeIsRefused) {
   for (const VendorLibrary& library : libraries()) {
     if (library.name != "rocblas") continue;

@@ -167,6 +167,19 @@ TEST_P(VendorDnn, ThatIsNotThereIsAnErrorThatSaysWhatToInstall) {
   });
 }
 
+TEST(Miopen, ThatIsLinkedWithAnotherRuntimeIsRefused) {
+  for (const VendorLibrary& library : libraries()) {
+    if (library.name != "miopen") continue;
+    run_apart([&] {
+      library.use("vendor", BW_BINARY_DIR "/lib-fake/libother_MIOpen.so");
+      const ConvInputs in(kSmall, DType::F32, library.device());
+      EXPECT_ERROR(kSmall.run(in.x, in.kernel), Device,
+                   "libother_MIOpen.so uses another HIP runtime than " + library.gpu.library);
+      return "";
+    });
+  }
+}
+
 TEST_P(VendorDnn, DevicesAreListedWithIt) {
   const auto listed = [](const std::string& file) {
     return run_apart([&] {

@@ -110,7 +110,7 @@ def main():
         for other, others in everything.items():
             if missing := sorted(set(others) - set(kernels)):
                 sys.exit(f"{target} lacks {', '.join(missing[:5])}{' ...' if len(missing) > 5 else ''}, which {other} has")
-            if wrong := [n for n in kernels if kernels[n] != others[n]]:
+            if wrong := [n for n in kernels if n in others and kernels[n] != others[n]]:
                 sys.exit(f"{target} and {other}: arguments of {wrong[0]} differ in size")
     at = (24 + 40 * len(target_rows) + 24 * len(module_rows) + 16 * len(kernel_rows) + 12 * len(stamp_rows)
           + len(names.data))

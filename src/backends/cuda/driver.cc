@@ -279,6 +279,23 @@ std::string error_text(int number) {
   return join_text("CUDA error ", number, ": ", text);
 }
 
+// What helps where cuInit refuses.
+std::string_view init_advice(int error) {
+  switch (error) {
+    case 100:  // CUDA_ERROR_NO_DEVICE
+      return "; `nvidia-smi -L` lists the driver's cards, and CUDA_VISIBLE_DEVICES may hide them";
+    case 802:  // CUDA_ERROR_SYSTEM_NOT_READY
+      return "; start the driver's services, on machines with NVSwitch nvidia-fabricmanager";
+    case 803:  // CUDA_ERROR_SYSTEM_DRIVER_MISMATCH
+      return "; libcuda and the kernel's driver are of two releases: restart after an update, or name the "
+             "driver's own libcuda in BEESWAX_CUDA_LIBRARY";
+    case 999:  // CUDA_ERROR_UNKNOWN
+      return "; look for lines with NVRM in the kernel's log, and whether /dev/nvidia-uvm is there";
+    default:
+      return "";
+  }
+}
+
 constexpr std::string_view kAdvice = "install NVIDIA's driver";
 constexpr int kLeastVersion = 12000;  // takes PTX 8.0
 std::string version_text(int version) { return join_text(version / 1000, ".", version % 1000 / 10); }
@@ -298,7 +315,8 @@ gpu::DriverState open(const std::vector<std::string>& names) {
     return state;
   }
   if (const int error = api.cuInit(0); error != 0) {
-    state.reason = join_text(library.name(), " finds no usable NVIDIA GPU: ", error_text(error));
+    state.reason =
+        join_text(library.name(), " finds no usable NVIDIA GPU: ", error_text(error), init_advice(error));
     return state;
   }
   int version = 0;

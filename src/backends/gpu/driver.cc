@@ -65,8 +65,8 @@ Code code_of(int number) {
 }
 
 std::string not_found(const os::Library& library, std::string_view product, std::string_view advice) {
-  std::string text = join_text(product, " not found; ", advice);
-  if (!library.reasons().empty()) text += join_text(" (", library.reasons().front(), ")");
+  std::string text = join_text(product, library.is_there() ? " does not open; " : " not found; ", advice);
+  if (!library.reason().empty()) text += join_text(" (", library.reason(), ")");
   return text;
 }
 

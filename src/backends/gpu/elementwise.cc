@@ -54,8 +54,9 @@ KernelTable binary_kernels(std::size(kBinary) * kDTypes * 3, [](size_t i) -> Ker
   constexpr std::string_view kSuffix[] = {"", "_strided", "_turned"};
   return {join_text("binary_", kBinary[op], "_", name_of(dtype), kSuffix[i % 3]), kBinary[op]};
 });
-KernelTable compare_kernels(std::size(kCompare) * kDTypes, [](size_t i) -> KernelTable::Name {
-  return {join_text("compare_", kCompare[i / kDTypes], "_", name_of(i % kDTypes)), kCompare[i / kDTypes]};
+KernelTable compare_kernels(std::size(kCompare) * kDTypes * 2, [](size_t i) -> KernelTable::Name {
+  const size_t dtype = i / 2 % kDTypes, op = i / 2 / kDTypes;
+  return {join_text("compare_", kCompare[op], "_", name_of(dtype), suffix(i)), kCompare[op]};
 });
 KernelTable affine_kernels(kDTypes * 2, [](size_t i) -> KernelTable::Name {
   return {join_text("affine_", name_of(i / 2), suffix(i)), "affine"};
@@ -152,6 +153,13 @@ const void* place_of(const Argument& x, int64_t offset, DType dtype) {
   return x.is_scalar() ? nullptr : at(x.operand.data(), offset, dtype);
 }
 
+const Layout* layout_of(const Argument& x, const Target& out) {
+  return x.is_scalar() ? out.layout : x.operand.layout;
+}
+Nest<3> nest_by(const Argument& x, const Argument& other, const Target& out) {
+  return Nest<3>({layout_of(x, out), layout_of(other, out), out.layout});
+}
+
 // The operation whose entries begin at `entry`, where one operand lies across the result; `second`: b does.
 // The nest is of that operand, the other one and the result.
 void launch_turned(Gpu& gpu, size_t entry, const Nest<3>& nest, const Turn& turn, const Argument& a,
@@ -181,15 +189,50 @@ void launch_turned(Gpu& gpu, size_t entry, const Nest<3>& nest, const Turn& turn
   });
 }
 
+// An operation of two operands, neither of which lies across the result: `table` has its dense kernel at
+// `entry` and the strided one behind that.
+void map_two(Gpu& gpu, KernelTable& table, size_t entry, bool by_packs, const Argument& a, const Argument& b,
+             const Target& out) {
+  const DType dtype = dtype_of(a, b);
+  const int bytes = bytes_of(dtype), pack = packed_elements(bytes);
+  const Nest<2> nest({layout_of(a, out), layout_of(b, out)});
+  BinaryStridedArgs arguments{numbers_of(a, b, dtype), {}};
+  for_each_part(nest, [&](const Nest<2>& part, const std::array<int64_t, 2>& offset, int64_t first) {
+    BinaryArgs& dense = arguments.dense;
+    dense.a = place_of(a, offset[0], dtype);
+    dense.b = place_of(b, offset[1], dtype);
+    dense.y = at(out.data(), first, out.dtype);
+    dense.count = static_cast<uint32_t>(part.count);
+    dense.first = first;
+    dense.report = reporter(gpu, table.get(gpu, entry));
+    arguments.walk.packed = 0;
+    const bool aligned = begins_at(dense.a, 16) && begins_at(dense.b, 16) && begins_at(dense.y, 16);
+    if (by_packs && !(part.dense(0) && part.dense(1)) && pack_walk(part, pack, aligned, &arguments.walk)) {
+      dense.count = static_cast<uint32_t>(part.count / pack);
+      const int64_t in_block = int64_t{kMapThreads} * kPackedPacks;
+      gpu.launch(table.get(gpu, entry + 1), {{blocks_for(part.count / pack, in_block), 1, 1}, kMapThreads, 0},
+                 arguments);
+      return;
+    }
+    launch_part(gpu, table, entry, part, arguments, dense_shape(part.count, {bytes}, bytes_of(out.dtype)));
+  });
+}
+
+// Whether an element stands in several places along an axis.
+bool repeats(const Layout& layout) {
+  for (int axis = 0; axis < layout.rank(); ++axis)
+    if (layout.stride(axis) == 0 && layout.shape()[axis] > 1) return true;
+  return false;
+}
+
 }  // namespace
 
 void GpuBackend::binary(BinaryOp op, const Argument& a, const Argument& b, const Target& out) {
   const DType dtype = out.dtype;
   const size_t entry = (static_cast<size_t>(op) * kDTypes + index_of(dtype)) * 3;
-  const auto layout = [&](const Argument& x) { return x.is_scalar() ? out.layout : x.operand.layout; };
-  const Nest<2> nest({layout(a), layout(b)});
+  const Nest<2> nest({layout_of(a, out), layout_of(b, out)});
   if (!(nest.dense(0) && nest.dense(1))) {
-    const Nest<3> by_a({layout(a), layout(b), out.layout}), by_b({layout(b), layout(a), out.layout});
+    const Nest<3> by_a = nest_by(a, b, out), by_b = nest_by(b, a, out);
     const Turn turn_a = a.is_scalar() ? Turn{} : turn_of(by_a, 2, 0);
     const Turn turn_b = b.is_scalar() ? Turn{} : turn_of(by_b, 2, 0);
     if (turn_a.rows >= 0 && turn_b.rows >= 0)  // one tile at a time is turned
@@ -197,47 +240,20 @@ void GpuBackend::binary(BinaryOp op, const Argument& a, const Argument& b, const
     if (turn_a.rows >= 0) return launch_turned(gpu_, entry, by_a, turn_a, a, b, false, out);
     if (turn_b.rows >= 0) return launch_turned(gpu_, entry, by_b, turn_b, a, b, true, out);
   }
-  const int bytes = bytes_of(dtype), pack = packed_elements(bytes);
-  BinaryStridedArgs arguments{numbers_of(a, b, dtype), {}};
-  for_each_part(nest, [&](const Nest<2>& part, const std::array<int64_t, 2>& offset, int64_t first) {
-    BinaryArgs& dense = arguments.dense;
-    dense.a = place_of(a, offset[0], dtype);
-    dense.b = place_of(b, offset[1], dtype);
-    dense.y = at(out.data(), first, dtype);
-    dense.count = static_cast<uint32_t>(part.count);
-    dense.first = first;
-    dense.report = reporter(gpu_, binary_kernels.get(gpu_, entry));
-    arguments.walk.packed = 0;
-    const bool aligned = begins_at(dense.a, 16) && begins_at(dense.b, 16) && begins_at(dense.y, 16);
-    if (in_packs(op, dtype) && !(part.dense(0) && part.dense(1)) &&
-        pack_walk(part, pack, aligned, &arguments.walk)) {
-      dense.count = static_cast<uint32_t>(part.count / pack);
-      const int64_t in_block = int64_t{kMapThreads} * kPackedPacks;
-      gpu_.launch(binary_kernels.get(gpu_, entry + 1),
-                  {{blocks_for(part.count / pack, in_block), 1, 1}, kMapThreads, 0}, arguments);
-      return;
-    }
-    launch_part(gpu_, binary_kernels, entry, part, arguments, dense_shape(part.count, {bytes}, bytes));
-  });
+  map_two(gpu_, binary_kernels, entry, in_packs(op, dtype), a, b, out);
 }
 
 void GpuBackend::compare(CompareOp op, const Argument& a, const Argument& b, const Target& out) {
   const DType dtype = dtype_of(a, b);
-  const auto dense = [this](const Argument& x) {
-    return x.is_scalar() ? OperandCopy(x.operand) : dense_or_copy(*this, x.operand);
+  // What lies across the result is turned first, unless it repeats: then it is small and stays in caches.
+  const auto straight = [&](const Argument& x, const Argument& other) {
+    const bool lies_across =
+        !x.is_scalar() && !repeats(*x.operand.layout) && turn_of(nest_by(x, other, out), 2, 0).rows >= 0;
+    return lies_across ? dense_or_copy(*this, x.operand) : OperandCopy(x.operand);
   };
-  const OperandCopy dense_a = dense(a), dense_b = dense(b);
-  const Kernel& kernel = compare_kernels.get(gpu_, static_cast<size_t>(op) * kDTypes + index_of(dtype));
-  BinaryArgs arguments = numbers_of(a, b, dtype);
-  const int64_t count = out.layout->shape().elem_count();
-  for (int64_t first = 0; first < count; first += most_elements()) {
-    const int64_t part = std::min(most_elements(), count - first);
-    arguments.a = a.is_scalar() ? nullptr : at(dense_a.data(), first, dtype);
-    arguments.b = b.is_scalar() ? nullptr : at(dense_b.data(), first, dtype);
-    arguments.y = at(out.data(), first, out.dtype);
-    arguments.count = static_cast<uint32_t>(part);
-    gpu_.launch(kernel, dense_shape(part, {bytes_of(dtype)}, bytes_of(out.dtype)), arguments);
-  }
+  const OperandCopy first = straight(a, b), second = straight(b, a);
+  map_two(gpu_, compare_kernels, (static_cast<size_t>(op) * kDTypes + index_of(dtype)) * 2, true,
+          {first.operand(), a.scalar}, {second.operand(), b.scalar}, out);
 }
 
 void GpuBackend::where(const Operand& condition, const Operand& on_true, const Operand& on_false,

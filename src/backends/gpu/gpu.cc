@@ -217,19 +217,30 @@ Result Gpu::submit_ordered(std::span<const void* const> pointers,
   return ordered({{}, pointers}, submit);
 }
 
+template <class Submit>
+Result Gpu::hooked(const Submitted& work, const Reach& reach, const Submit& submit) {
+  return ordered(reach, [&](StreamHandle stream) {
+    LaunchHooks* hooks = launch_hooks.load(std::memory_order_acquire);
+    // What is recorded has no hooks: a driver does not time it.
+    if (hooks == nullptr || recording() != nullptr) return submit(stream);
+    const std::scoped_lock lock(hooked_);
+    hooks->begin(*this, work);
+    Result result{Code::Other, 0};
+    try {
+      result = submit(stream);
+    } catch (...) {
+      hooks->end(*this, work, false);
+      throw;
+    }
+    hooks->end(*this, work, result.ok());
+    return result;
+  });
+}
+
 template <class Launch>
 Result Gpu::try_submit(const Kernel& kernel, const LaunchShape& shape, const Reach& reach,
                        const Launch& launch) {
-  const Result result = ordered(reach, [&](StreamHandle stream) {
-    LaunchHooks* hooks = launch_hooks.load(std::memory_order_acquire);
-    // What is recorded has no hooks: a driver does not time it.
-    if (hooks == nullptr || recording() != nullptr) return launch(stream);
-    const std::scoped_lock lock(hooked_);
-    hooks->begin(*this, kernel, shape);
-    const Result submitted = launch(stream);
-    hooks->end(*this, kernel, shape, submitted.ok());
-    return submitted;
-  });
+  const Result result = hooked({kernel, shape}, reach, launch);
   if (result.ok()) last_kernel_.store(&kernel, std::memory_order_relaxed);
   return result;
 }
@@ -300,40 +311,44 @@ void Gpu::upload(void* to, const void* from, size_t bytes) {
   refuse_recording(
       "a copy from the host; make the tensor before capturing, and write new values into it in place");
   if (bytes == 0) return;
+  static const Kernel kCopy{nullptr, "copy_to_device", "copy"};  // as hooks name it
   const void* const reached[] = {to};
   const auto submit = [&](StreamHandle stream) {
     current().staging().upload(to, from, bytes, stream);
     return Result{};
   };
-  check(driver_, ordered({{}, reached}, submit), "copying to the device");
+  check(driver_, hooked({kCopy, {}, bytes}, {{}, reached}, submit), "copying to the device");
 }
 
 void Gpu::download(void* to, const void* from, size_t bytes) {
   refuse_recording(kNoWaiting);
   DeviceStream& stream = current();
+  static const Kernel kCopy{nullptr, "copy_from_device", "copy"};  // as hooks name it
   const void* const reached[] = {from};
   const auto submit = [&](StreamHandle handle) {
     stream.staging().download(to, from, bytes, handle);
     return Result{};
   };
-  check(driver_, ordered({{}, reached}, submit), "copying from the device");
+  check(driver_, hooked({kCopy, {}, bytes}, {{}, reached}, submit), "copying from the device");
   wait(stream);
 }
 
 void Gpu::copy(void* to, const void* from, size_t bytes) {
   if (bytes == 0) return;
+  static const Kernel kCopy{nullptr, "copy_on_device", "copy"};  // as hooks name it
   const void* const reached[] = {to, from};
   const auto submit = [&](StreamHandle stream) {
     return driver_.copy(to, from, bytes, Direction::DeviceToDevice, stream);
   };
-  check(driver_, ordered({{}, reached}, submit), "copying on the device");
+  check(driver_, hooked({kCopy, {}, bytes}, {{}, reached}, submit), "copying on the device");
 }
 
 void Gpu::fill_bytes(void* to, uint8_t value, size_t bytes) {
   if (bytes == 0) return;
+  static const Kernel kCopy{nullptr, "clear", "copy"};  // as hooks name it
   const void* const reached[] = {to};
   const auto submit = [&](StreamHandle stream) { return driver_.fill_bytes(to, value, bytes, stream); };
-  check(driver_, ordered({{}, reached}, submit), "clearing memory");
+  check(driver_, hooked({kCopy, {}, bytes}, {{}, reached}, submit), "clearing memory");
 }
 
 std::optional<ErrorSlot> Gpu::wait_for_errors(DeviceStream& stream) {

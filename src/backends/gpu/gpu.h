@@ -144,7 +144,10 @@ class Gpu {
   template <class Submit>
   Result ordered(const Reach& reach, const Submit& submit);
   std::vector<void*> blocks_of(const Reach& reach) const;
-  /// The one way of every launch, launch(stream): between the hooks where somebody set them.
+  /// The same between the hooks, where somebody set them.
+  template <class Submit>
+  Result hooked(const Submitted& work, const Reach& reach, const Submit& submit);
+  /// The one way of every launch, launch(stream).
   template <class Launch>
   Result try_submit(const Kernel& kernel, const LaunchShape& shape, const Reach& reach, const Launch& launch);
   /// The same, and throws where the driver refuses it.

@@ -13,14 +13,20 @@ class DeviceStream;
 class Gpu;
 struct Kernel;
 
+/// A launch, or a copy of `bytes`, whose kernel is only a name and whose shape says nothing.
+struct Submitted {
+  const Kernel& kernel;
+  const LaunchShape& shape;
+  size_t bytes = 0;
+};
+
 class LaunchHooks {
  public:
   virtual ~LaunchHooks() = default;
-  /// Around a launch, on the thread that submits it, to its stream; a device's launches come one at a time.
-  /// `submitted`: whether the driver took it. Launches that a graph records come only when the graph runs, as
-  /// one.
-  virtual void begin(Gpu& gpu, const Kernel& kernel, const LaunchShape& shape) noexcept = 0;
-  virtual void end(Gpu& gpu, const Kernel& kernel, const LaunchShape& shape, bool submitted) noexcept = 0;
+  /// Around a launch or a copy, on the thread that submits it, to its stream; a device's come one at a time.
+  /// `taken`: whether the driver took it. What a graph records comes only when the graph runs, as one.
+  virtual void begin(Gpu& gpu, const Submitted& work) noexcept = 0;
+  virtual void end(Gpu& gpu, const Submitted& work, bool taken) noexcept = 0;
   /// Everything that was submitted to the stream is done.
   virtual void waited(Gpu& gpu, const DeviceStream& stream) noexcept = 0;
 };

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Moves by ids: index_select, gather, scatter. Sums by ids are in index_add.cc.
+// Moves by ids: index_select and gather. scatter is in scatter.cc, sums by ids in index_add.cc.
 #include "backends/gpu/ids.h"
 #include "backends/index_layouts.h"
 
@@ -19,10 +19,6 @@ KernelTable select_rows_kernels(kSizes, [](size_t i) -> KernelTable::Name {
 KernelTable gather_rows_kernels(kSizes, [](size_t i) -> KernelTable::Name {
   return {join_text("gather_rows_", 1 << i), "gather"};
 });
-KernelTable scatter_kernels(kSizes, [](size_t i) -> KernelTable::Name {
-  return {join_text("scatter_", 1 << i), "scatter"};
-});
-KernelTable claim_kernels(1, [](size_t) -> KernelTable::Name { return {"scatter_claim", "scatter"}; });
 KernelTable check_kernels(3, [](size_t i) -> KernelTable::Name {
   constexpr const char* kOperations[] = {"index_select", "index_add", "scatter_add"};  // by IdUser
   return {"check_ids", kOperations[i]};
@@ -109,6 +105,8 @@ void move_by_ids(Gpu& gpu, KernelTable& table, KernelTable& rows, const Operand&
       widen({Nest<2>({&base, &id_layout}), x.layout->stride(axis), bytes_of(x.dtype)}, x.data(), out.data());
   const Kernel& kernel =
       table.get(gpu, static_cast<size_t>(__builtin_ctzll(static_cast<uint64_t>(moves.bytes))));
+  // Whether the elements of a row share an id, and rows lie along one axis.
+  const bool shares = moves.nest.rank == 2 && moves.nest.strides[1][0] != 0 && moves.nest.strides[1][1] == 0;
   for_each_part(moves.nest, [&](const Nest<2>& part, const std::array<int64_t, 2>& offset, int64_t first) {
     GatherArgs arguments{};
     arguments.x = x.data() + offset[0] * moves.bytes;
@@ -123,6 +121,12 @@ void move_by_ids(Gpu& gpu, KernelTable& table, KernelTable& rows, const Operand&
     }
     arguments.axis_stride = moves.axis_stride;
     arguments.ids = ids_args(ids, x.layout->dim(axis), list, offset[1], first, reporter(gpu, kernel));
+    if (!list) arguments.ids.step = moves.bytes / bytes_of(x.dtype);  // indices are those of wide moves
+    if (!list && shares) {                                            // the first of them is named
+      arguments.ids.first = offset[1];
+      arguments.ids.stride = moves.nest.strides[1][0];
+      arguments.ids.step *= moves.nest.inner();
+    }
     arguments.walk = walk_of(part);
     gpu.launch(kernel, index_shape(places), arguments);
   });
@@ -153,41 +157,6 @@ void GpuBackend::index_select(const Operand& x, const Operand& ids, int axis, co
 void GpuBackend::gather(const Operand& x, const Operand& ids, int axis, const Target& out) {
   move_by_ids(gpu_, gather_kernels, gather_rows_kernels, x,
               without_step(*x.layout, ids.layout->shape(), axis), ids, *ids.layout, false, axis, out);
-}
-
-void GpuBackend::scatter(ScatterMode mode, const Operand& ids, const Operand& source, int axis,
-                         const Target& out) {
-  if (mode == ScatterMode::Add) return scatter_add(ids, source, axis, out);
-  // Numbers for all elements that ids can name: the shape of the ids, but with out's size along the axis.
-  const int64_t size = out.layout->dim(axis);
-  Shape named = ids.layout->shape();
-  const bool alone = named[axis] == 1;
-  named.set(axis, size);
-  const Layout winners(named);
-  const Layout winner_base = without_step(winners, ids.layout->shape(), axis);
-  const Layout to_base = without_step(*out.layout, ids.layout->shape(), axis);
-  const auto winner_bytes = alone ? 0 : static_cast<size_t>(named.elem_count()) * sizeof(uint32_t);
-  const detail::Ref<Storage> winner = alone ? detail::Ref<Storage>() : scratch(winner_bytes);
-  const Kernel& kernel = scatter_kernels.get(gpu_, size_index(source.dtype));
-  const Nest<4> nest({source.layout, ids.layout, &to_base, &winner_base});
-  // Parts come in order, so a later one's elements win without being compared.
-  for_each_part(nest, [&](const Nest<4>& part, const std::array<int64_t, 4>& offset, int64_t first) {
-    ScatterArgs arguments{};
-    arguments.x = at(source.data(), offset[0], source.dtype);
-    arguments.y = at(out.data(), offset[2], out.dtype);
-    arguments.count = static_cast<uint32_t>(part.count);
-    arguments.axis_stride = out.layout->stride(axis);
-    arguments.winner_stride = winners.stride(axis);
-    arguments.ids = ids_args(ids, size, false, offset[1], first, reporter(gpu_, kernel));
-    arguments.walk = walk_of(part);
-    if (!alone) {
-      gpu_.fill_bytes(winner->data(), 0, winner_bytes);
-      arguments.winner = reinterpret_cast<uint32_t*>(winner->data()) + offset[3];
-      gpu_.launch(claim_kernels.get(gpu_, 0), index_shape(part.count), arguments);
-      arguments.ids.report.slot = nullptr;  // reported
-    }
-    gpu_.launch(kernel, index_shape(part.count), arguments);
-  });
 }
 
 }  // namespace beeswax::gpu

@@ -3,6 +3,7 @@
 
 #include <array>
 #include <cerrno>
+#include <charconv>
 #include <chrono>
 #include <cstdio>
 #include <cstdlib>
@@ -33,9 +34,9 @@ std::string quoted(std::string_view text) {
 }
 
 std::string fixed(double value) {
-  std::array<char, 48> text{};
-  std::snprintf(text.data(), text.size(), "%.3f", value);
-  return text.data();
+  std::array<char, 48> text{};  // whatever the locale's decimal point is
+  const auto end = std::to_chars(text.begin(), text.end(), value, std::chars_format::fixed, 3);
+  return {text.data(), end.ptr};
 }
 
 /// {"traceEvents":[...]} with the closing brackets written after each batch of events, and over them the next
@@ -74,21 +75,22 @@ class Trace final : public LaunchHooks {
  public:
   explicit Trace(const char* path) : file_(path), begin_us_(now_us()) {}
 
-  void begin(Gpu& gpu, const Kernel&, const LaunchShape&) noexcept override {
+  void begin(Gpu& gpu, const Submitted&) noexcept override {
     const std::scoped_lock lock(mutex_);
     PerStream& on = stream(gpu, gpu.current());
     on.started = recorded(*on.stream, device(gpu));
   }
 
-  void end(Gpu& gpu, const Kernel& kernel, const LaunchShape& shape, bool submitted) noexcept override {
+  void end(Gpu& gpu, const Submitted& work, bool taken) noexcept override {
     const std::scoped_lock lock(mutex_);
     PerDevice& device = this->device(gpu);
     PerStream& on = stream(gpu, gpu.current());
     if (!on.started.has_value()) return;
     std::optional<Event> ended;
-    if (submitted) ended = recorded(*on.stream, device);
+    if (taken) ended = recorded(*on.stream, device);
     if (ended.has_value()) {
-      on.pending.push_back({kernel.name, kernel.operation, shape, *std::move(on.started), *std::move(ended)});
+      on.pending.push_back({work.kernel.name, work.kernel.operation, work.shape, work.bytes,
+                            *std::move(on.started), *std::move(ended)});
     } else {
       device.free.push_back(*std::move(on.started));
     }
@@ -117,6 +119,7 @@ class Trace final : public LaunchHooks {
   struct Record {
     std::string kernel, operation;
     LaunchShape shape;
+    size_t bytes;
     Event start, end;
   };
   struct PerStream {
@@ -199,10 +202,13 @@ class Trace final : public LaunchHooks {
     json += took_us.has_value() ? R"(,"ph":"X","dur":)" + fixed(*took_us) : R"(,"ph":"i","s":"t")";
     json += R"(,"ts":)" + fixed(start_us);
     json += join_text(R"(,"pid":)", gpu.number(), R"(,"tid":)", stream.index(), R"(,"args":{"device":)",
-                      quoted(gpu.device().to_string()), R"(,"stream":)", stream.index(), R"(,"blocks":[)",
-                      shape.blocks[0], ",", shape.blocks[1], ",", shape.blocks[2], R"(],"threads":)",
-                      shape.threads, R"(,"shared_bytes":)", shape.shared_bytes, "}}");
-    file_.event(json);
+                      quoted(gpu.device().to_string()), R"(,"stream":)", stream.index());
+    if (record.bytes > 0)
+      json += join_text(R"(,"bytes":)", record.bytes);
+    else
+      json += join_text(R"(,"blocks":[)", shape.blocks[0], ",", shape.blocks[1], ",", shape.blocks[2],
+                        R"(],"threads":)", shape.threads, R"(,"shared_bytes":)", shape.shared_bytes);
+    file_.event(json + "}}");
   }
 
   std::mutex mutex_;

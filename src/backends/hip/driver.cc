@@ -8,6 +8,7 @@
 
 #include "backends/gpu/api_load.h"
 #include "core/fail.h"
+#include "core/os/device_file.h"
 
 namespace beeswax::hip {
 namespace {
@@ -209,6 +210,20 @@ struct Calls {
 constexpr std::string_view kAdvice =
     "install AMD's HIP runtime (Debian's package libamdhip64-5, or ROCm's hip-runtime-amd)";
 
+// What helps where AMD's runtime finds no card, by the file through which the kernel shows all of them.
+std::string_view card_advice() {
+  switch (os::access_to("/dev/kfd")) {
+    case os::FileAccess::Absent:
+      return "; /dev/kfd is not there: load the amdgpu kernel driver; containers are given /dev/kfd and "
+             "/dev/dri";
+    case os::FileAccess::Refused:
+      return "; /dev/kfd does not open: add the user to the groups render and video";
+    case os::FileAccess::Granted:
+      break;
+  }
+  return "";
+}
+
 constexpr int kLeastMajor = 5;  // whose layouts of device properties are known here
 
 template <Which which>
@@ -235,8 +250,9 @@ gpu::DriverState open(const std::vector<std::string>& names, std::string_view pr
   if (const int error = hip.hipInit(0); error != 0) {
     // Without a card releases say hipErrorNoDevice or hipErrorInvalidDevice.
     const bool none = error == 100 || error == 101;
-    state.reason = join_text(library.name(), none ? " finds no device" : " finds no usable AMD GPU",
-                             ": hipInit says ", Calls<which>::error_text(error));
+    state.reason =
+        join_text(library.name(), none ? " finds no device" : " finds no usable AMD GPU", ": hipInit says ",
+                  Calls<which>::error_text(error), which == Which::Rocm ? card_advice() : "");
     return state;
   }
   int version = 0;

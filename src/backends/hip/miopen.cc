@@ -10,6 +10,8 @@
 
 #include "backends/gpu/api_load.h"
 #include "backends/gpu/dnn/owned.h"
+#include "backends/hip/driver.h"
+#include "backends/hip/runtime.h"
 #include "core/fail.h"
 
 namespace beeswax::hip {
@@ -197,7 +199,7 @@ class MiopenHandle final : public ConvHandle {
 
 class Miopen final : public gpu::dnn::ConvLibrary {
  public:
-  explicit Miopen(std::vector<std::string> names)
+  Miopen(std::vector<std::string> names, const gpu::DriverState& driver)
       : file_({"MIOpen", "BEESWAX_MIOPEN_LIBRARY", std::move(names),
                "install AMD's (ROCm's package miopen-hip)"}) {
     Api& api = library_.api;
@@ -206,8 +208,8 @@ class Miopen final : public gpu::dnn::ConvLibrary {
 #include "backends/hip/miopen_api.def"
       symbols.find(api.miopenGetErrorString, "miopenGetErrorString", gpu::Need::Required);
     });
-    state_.reason = file_.reason();
-    if (!found) return;
+    state_.reason = found ? runtime_refusal(file_.library(), driver) : file_.reason();
+    if (!state_.reason.empty()) return;
     size_t major = 0, minor = 0, patch = 0;
     const bool told = api.miopenGetVersion(&major, &minor, &patch) == kSuccess;
     library_.title = told ? join_text("MIOpen ", major, ".", minor, ".", patch) : "MIOpen";
@@ -228,12 +230,13 @@ class Miopen final : public gpu::dnn::ConvLibrary {
 }  // namespace
 
 const gpu::dnn::LibraryState& miopen() {
-  static const Miopen library({"libMIOpen.so.1", "libMIOpen.so", "/opt/rocm/lib/libMIOpen.so.1"});
+  static const Miopen library({"libMIOpen.so.1", "libMIOpen.so", "/opt/rocm/lib/libMIOpen.so.1"},
+                              rocm_driver());
   return library.state();
 }
 
 const gpu::dnn::LibraryState& miopen_on_emu() {
-  static const Miopen library({});
+  static const Miopen library({}, emu_driver());
   return library.state();
 }
 

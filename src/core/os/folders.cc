@@ -41,15 +41,21 @@ std::optional<std::filesystem::path> user_cache_folder() {
   return std::nullopt;
 }
 
-bool make_own_folder(const std::filesystem::path& folder) {
+std::string make_own_folder(const std::filesystem::path& folder) {
+  const auto last_error = [] { return std::generic_category().message(errno); };
   std::error_code error;
   if (folder.has_parent_path()) std::filesystem::create_directories(folder.parent_path(), error);
-  if (::mkdir(folder.c_str(), kMine) != 0 && errno != EEXIST) return false;
+  if (::mkdir(folder.c_str(), kMine) != 0 && errno != EEXIST) return error ? error.message() : last_error();
   struct stat status{};
-  // Not a link: in a folder that all may write to, another user could lead us elsewhere.
-  if (::lstat(folder.c_str(), &status) != 0 || !S_ISDIR(status.st_mode)) return false;
-  return status.st_uid == ::geteuid() && (status.st_mode & (S_IWGRP | S_IWOTH)) == 0 &&
-         ::access(folder.c_str(), R_OK | W_OK | X_OK) == 0;
+  if (::lstat(folder.c_str(), &status) != 0) return last_error();
+  // In a folder that all may write to, another user could lead us elsewhere.
+  if (S_ISLNK(status.st_mode)) return "it is a symbolic link; name the folder that it leads to";
+  if (!S_ISDIR(status.st_mode)) return "it is no folder";
+  if (status.st_uid != ::geteuid())
+    return join_text("it belongs to user ", status.st_uid, ", and this is user ", ::geteuid());
+  if ((status.st_mode & (S_IWGRP | S_IWOTH)) != 0)
+    return "others may write to it; take that from them with chmod go-w";
+  return ::access(folder.c_str(), R_OK | W_OK | X_OK) == 0 ? "" : last_error();
 }
 
 std::filesystem::path own_temporary_folder(const std::string& name) {

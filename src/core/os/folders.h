@@ -15,9 +15,9 @@ namespace beeswax::os {
 /// neither is known.
 std::optional<std::filesystem::path> user_cache_folder();
 
-/// Makes the folder, with those above it, for this user alone, and tells whether it is this user's, closed to
-/// writing by others, and takes files.
-bool make_own_folder(const std::filesystem::path& folder);
+/// Makes the folder, with those above it, for this user alone. Empty where it is this user's, closed to
+/// writing by others, and takes files; else why it is not.
+std::string make_own_folder(const std::filesystem::path& folder);
 
 /// A folder's name in the system's temporary folder that belongs to this user.
 std::filesystem::path own_temporary_folder(const std::string& name);

@@ -4,7 +4,19 @@
 #include <dlfcn.h>
 #include <link.h>
 
+#include <cerrno>
+#include <system_error>
+
 namespace beeswax::os {
+namespace {
+
+// The loader says the same of a file that is not there and of one that needs such a file, but names that one.
+bool says_absent(const std::string& reason, const std::string& name) {
+  return reason.find(name + ": ") != std::string::npos &&
+         reason.ends_with(std::generic_category().message(ENOENT));
+}
+
+}  // namespace
 
 Library::Library(std::span<const std::string> names) {
   for (const std::string& name : names) {
@@ -13,8 +25,12 @@ Library::Library(std::span<const std::string> names) {
       name_ = name;
       return;
     }
-    const char* reason = dlerror();
-    reasons_.emplace_back(reason != nullptr ? reason : name + ": cannot be opened");
+    const char* said = dlerror();
+    const std::string reason = said != nullptr ? said : name + ": cannot be opened";
+    const bool there = !says_absent(reason, name);
+    if (reason_.empty() || (there && !is_there_))
+      reason_ = reason.find(name) == std::string::npos ? name + ": " + reason : reason;
+    is_there_ = is_there_ || there;
   }
 }
 

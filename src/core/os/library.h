@@ -4,7 +4,6 @@
 
 #include <span>
 #include <string>
-#include <vector>
 
 #include "beeswax/export.h"
 
@@ -14,14 +13,16 @@ namespace beeswax::os {
 /// keep threads of their own.
 class BW_API Library {
  public:
-  /// Tries the names in order; none opening is no error: is_open() tells, reasons() say why.
+  /// Tries the names in order; none opening is no error: is_open() tells, reason() says why.
   explicit Library(std::span<const std::string> names);
 
   bool is_open() const { return handle_ != nullptr; }
   /// The name that opened.
   const std::string& name() const { return name_; }
-  /// What the system said of each name that did not open.
-  const std::vector<std::string>& reasons() const { return reasons_; }
+  /// What the system said of the first file that is there and does not open, or else of the first name.
+  const std::string& reason() const { return reason_; }
+  /// Whether that was a file: damaged, or without a library that it needs itself.
+  bool is_there() const { return is_there_; }
   /// The path of the file that was opened, or "" where the system does not say.
   std::string path() const;
   /// The address of a symbol, or null.
@@ -30,7 +31,8 @@ class BW_API Library {
  private:
   void* handle_ = nullptr;
   std::string name_;
-  std::vector<std::string> reasons_;
+  std::string reason_;
+  bool is_there_ = false;
 };
 
 /// The folder of the file that holds this library's code, or "" where the system does not say.

@@ -6,6 +6,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <array>
 #include <cerrno>
 #include <csignal>
@@ -36,12 +37,21 @@ class SpawnPlan {
   SpawnPlan(const SpawnPlan&) = delete;
   SpawnPlan& operator=(const SpawnPlan&) = delete;
 
-  std::optional<pid_t> start(const std::vector<std::string>& command) const {
+  std::optional<pid_t> start(const std::vector<std::string>& command,
+                             std::span<const std::string_view> without) const {
     std::vector<char*> words;
     for (const std::string& word : command) words.push_back(const_cast<char*>(word.c_str()));
     words.push_back(nullptr);
+    std::vector<char*> variables;
+    for (char** at = environ; at != nullptr && *at != nullptr; ++at) {
+      const std::string_view variable = *at;
+      if (std::ranges::find(without, variable.substr(0, variable.find('='))) == without.end())
+        variables.push_back(*at);
+    }
+    variables.push_back(nullptr);
     pid_t child = 0;
-    if (!good_ || posix_spawnp(&child, words[0], &actions_, &attributes_, words.data(), environ) != 0)
+    if (!good_ ||
+        posix_spawnp(&child, words[0], &actions_, &attributes_, words.data(), variables.data()) != 0)
       return std::nullopt;
     return child;
   }
@@ -69,10 +79,11 @@ std::string read_all(int file) {
 
 }  // namespace
 
-std::optional<Finished> run_program(const std::vector<std::string>& command, const std::string& folder) {
+std::optional<Finished> run_program(const std::vector<std::string>& command, const std::string& folder,
+                                    std::span<const std::string_view> without) {
   std::array<int, 2> ends{};
   if (command.empty() || ::pipe2(ends.data(), O_CLOEXEC) != 0) return std::nullopt;
-  const std::optional<pid_t> child = SpawnPlan(folder, ends[1]).start(command);
+  const std::optional<pid_t> child = SpawnPlan(folder, ends[1]).start(command, without);
   ::close(ends[1]);
   if (!child.has_value()) {
     ::close(ends[0]);

@@ -3,7 +3,9 @@
 #pragma once
 
 #include <optional>
+#include <span>
 #include <string>
+#include <string_view>
 #include <vector>
 
 namespace beeswax::os {
@@ -14,8 +16,9 @@ struct Finished {
 };
 
 /// Runs a program, found by PATH where its name has no slash, without a shell and without input, in `folder`
-/// (the current one where empty), and waits for it. Nothing where it cannot be started, which a silent exit
-/// with 127 means too.
-std::optional<Finished> run_program(const std::vector<std::string>& command, const std::string& folder = {});
+/// (the current one where empty), with this process's environment but for the variables `without`, and waits
+/// for it. Nothing where it cannot be started, which a silent exit with 127 means too.
+std::optional<Finished> run_program(const std::vector<std::string>& command, const std::string& folder = {},
+                                    std::span<const std::string_view> without = {});
 
 }  // namespace beeswax::os

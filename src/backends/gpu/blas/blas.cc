@@ -3,6 +3,7 @@
 #include "backends/gpu/blas/blas.h"
 
 #include <mutex>
+#include <optional>
 
 #include "backends/cuda/blas.h"
 #include "backends/gpu/blas/choice.h"
@@ -33,17 +34,24 @@ class DeviceBlas {
            ": ", reasons_);
   }
 
-  /// Tells whether a library made it.
+  /// Tells whether a library made it. Throws why one does not start where no other makes it.
   bool multiply(Backend& backend, const Product& product) {
     const std::optional<std::vector<ColumnProduct>> pieces = columns_of(product);
     if (!pieces.has_value()) return false;
     gpu_.use();
+    std::optional<Error> failure;
     for (Started& started : started_) {
-      Handle& handle = start(started);
+      Handle* handle = nullptr;
+      try {
+        handle = &start(started);
+      } catch (const Error& error) {  // the next one may serve
+        if (!failure.has_value()) failure = error;
+        continue;
+      }
       size_t bytes = 0;
       bool takes = true;
       for (const ColumnProduct& piece : *pieces) {
-        const std::optional<size_t> wanted = handle.workspace(piece);
+        const std::optional<size_t> wanted = handle->workspace(piece);
         takes = takes && wanted.has_value();
         if (!takes) break;
         bytes = std::max(bytes, *wanted);
@@ -51,9 +59,10 @@ class DeviceBlas {
       if (!takes) continue;
       // Who takes this memory next on the thread's stream comes after the product.
       const detail::Ref<Storage> workspace = bytes > 0 ? backend.allocate(bytes) : detail::Ref<Storage>();
-      for (const ColumnProduct& piece : *pieces) submit(started, handle, piece, workspace.get(), bytes);
+      for (const ColumnProduct& piece : *pieces) submit(started, *handle, piece, workspace.get(), bytes);
       return true;
     }
+    if (failure.has_value()) throw *std::move(failure);
     return false;
   }
 

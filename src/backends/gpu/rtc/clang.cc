@@ -5,6 +5,7 @@
 #include <cstdlib>
 #include <cstring>
 #include <filesystem>
+#include <iterator>
 #include <sstream>
 
 #include "backends/gpu/rtc/compiler.h"
@@ -21,6 +22,16 @@ constexpr int kOldest = 19;
 constexpr std::string_view kVersion = "clang version ";
 // PTX of the newest chip that this clang surely knows runs on those after it.
 constexpr int kNewestChip = 90;
+// By these a user's other builds find headers and get flags; here they would change the code, and no key
+// holds them.
+constexpr std::string_view kUnwanted[] = {"CPATH",
+                                          "C_INCLUDE_PATH",
+                                          "CPLUS_INCLUDE_PATH",
+                                          "OBJC_INCLUDE_PATH",
+                                          "OBJCPLUS_INCLUDE_PATH",
+                                          "CCC_OVERRIDE_OPTIONS"};
+constexpr const char* kNoConfiguration = "--no-default-config";
+constexpr const char* kAmdTarget = "--target=amdgcn-amd-amdhsa";
 
 // The number after `before` in a text, or 0.
 int number_after(std::string_view text, std::string_view before) {
@@ -30,6 +41,11 @@ int number_after(std::string_view text, std::string_view before) {
   const std::string_view rest = text.substr(at + before.size());
   std::from_chars(rest.data(), rest.data() + rest.size(), value);
   return value;
+}
+
+std::optional<os::Finished> run_clang(const std::vector<std::string>& command,
+                                      const std::string& folder = {}) {
+  return os::run_program(command, folder, kUnwanted);
 }
 
 bool write_text(const fs::path& path, std::string_view text) {
@@ -50,11 +66,11 @@ class Clang final : public Compiler {
     std::vector<std::string> names = {"clang++-22", "clang++-21", "clang++-20", "clang++-19", "clang++"};
     if (const char* given = std::getenv("BEESWAX_CLANG"); given != nullptr && *given != 0) names = {given};
     for (const std::string& name : names) {
-      const std::optional<os::Finished> answer = os::run_program({name, "--version"});
+      const std::optional<os::Finished> answer = run_clang({name, "--version"});
       if (!answer.has_value() || answer->status != 0) continue;
-      const int version = number_after(answer->output, kVersion);
-      if (version < kOldest) {
-        refusal_ = join_text(name, " is version ", version, "; ", kOldest, " or newer is needed");
+      version_ = number_after(answer->output, kVersion);
+      if (version_ < kOldest) {
+        refusal_ = join_text(name, " is version ", version_, "; ", kOldest, " or newer is needed");
         continue;
       }
       program_ =
@@ -73,16 +89,20 @@ class Clang final : public Compiler {
     if (!refusal_.empty() || !is_amd(target)) return refusal_;
     // A list of names, one a line; each chip came with some version.
     static const std::optional<os::Finished> known =
-        os::run_program({program_, "--target=amdgcn-amd-amdhsa", "-nogpulib", "--print-supported-cpus"});
-    if (!known.has_value() || known->status != 0) return "";  // then compiling tells
-    std::istringstream words(known->output);
-    for (std::string word; words >> word;)
-      if (word == target) return "";
-    return join_text(title_, " does not know ", target);
+        run_clang({program_, kAmdTarget, "-nogpulib", "--print-supported-cpus"});
+    if (known.has_value() && known->status == 0) {  // else compiling tells
+      std::istringstream words(known->output);
+      using Word = std::istream_iterator<std::string>;
+      if (std::find(Word(words), Word(), target) == Word())
+        return join_text(title_, " does not know ", target);
+    }
+    static const std::string linker_refusal = why_not_linked();
+    return linker_refusal;
   }
 
   std::vector<std::string> flags(std::string_view target) const override {
-    std::vector<std::string> out = {"--cuda-device-only",
+    std::vector<std::string> out = {kNoConfiguration,
+                                    "--cuda-device-only",
                                     "-O3",
                                     "-std=c++20",
                                     "-ffp-contract=off",
@@ -124,9 +144,15 @@ class Clang final : public Compiler {
     for (const char* word :
          {"-isystem", "beeswax", "-Iuser", "-include", "kernels/rtc/clang.h", "source/program", "-o", "code"})
       command.emplace_back(word);
-    const std::optional<os::Finished> run = os::run_program(command, folder.path().string());
+    const std::optional<os::Finished> run = run_clang(command, folder.path().string());
     if (!run.has_value()) fail(ErrorKind::Unsupported, "compile", program_, " does not start");
-    if (run->status != 0) fail_to_compile(*this, program, target, run->output);
+    if (run->status != 0) {
+      // The linker may have gone since refusal() saw it.
+      if (is_amd(target) && run->output.find("command failed") != std::string::npos)
+        if (const std::string why = why_not_linked(); !why.empty())
+          fail(ErrorKind::Unsupported, "compile", why);
+      fail_to_compile(*this, program, target, run->output);
+    }
     std::optional<std::vector<std::byte>> code = os::read_file(folder.path() / "code");
     if (!code.has_value()) fail_to_compile(*this, program, target, "it wrote no code\n" + run->output);
     if (!is_amd(target)) code->push_back(std::byte{0});
@@ -134,6 +160,22 @@ class Clang final : public Compiler {
   }
 
  private:
+  // Why code for AMD's chips cannot be linked; empty where it can. An lld older than clang may not know the
+  // options that clang gives it.
+  std::string why_not_linked() const {
+    const std::optional<os::Finished> asked =
+        run_clang({program_, kNoConfiguration, kAmdTarget, "-print-prog-name=lld"});
+    if (!asked.has_value() || asked->status != 0) return "";  // then compiling tells
+    const std::string linker = asked->output.substr(0, asked->output.find('\n'));
+    const std::optional<os::Finished> answer = os::run_program({linker, "-flavor", "gnu", "--version"});
+    const int version = answer.has_value() && answer->status == 0 ? number_after(answer->output, "LLD ") : 0;
+    if (version >= version_) return "";
+    return join_text(title_, " links AMD's code with lld of its version, and finds ",
+                     version == 0 ? "none" : join_text(linker, " of version ", version), "; install lld-",
+                     version_);
+  }
+
+  int version_ = 0;
   std::string program_, title_, identity_, refusal_;
 };
 

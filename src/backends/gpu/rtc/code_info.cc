@@ -138,13 +138,17 @@ const KernelInfo& find_kernel(std::span<const KernelInfo> kernels, std::string_v
     ++count;
   }
   if (count == 1) return *found;
-  std::string have;
+  std::string have, advice;
   for (const KernelInfo& kernel : kernels)
     have += (have.empty() ? "" : ", ") + (count > 1 ? kernel.symbol : kernel.name);
+  if (count == 0 && name.find('<') != std::string_view::npos)
+    advice =
+        join_text("; a template has code only where the source instantiates it: 'template __global__ void ",
+                  name, "(...);', with the types of its parameters for the dots");
   fail(ErrorKind::InvalidArgument, "compile",
        count > 1 ? join_text("the source has ", count, " kernels '", name, "'; name one by its symbol: ")
                  : join_text("the source has no kernel '", name, "'; it has "),
-       have.empty() ? "none" : have);
+       have.empty() ? "none" : have, advice);
 }
 
 }  // namespace beeswax::gpu::rtc

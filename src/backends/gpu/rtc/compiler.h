@@ -34,7 +34,7 @@ class Compiler {
   /// What it is told beside the program.
   virtual std::vector<std::string> flags(std::string_view target) const = 0;
   /// A code object for AMD, PTX that ends with a zero byte for NVIDIA. InvalidArgument with the compiler's
-  /// log where the program is wrong.
+  /// log where the program is wrong; Unsupported where the compiler is, so that another one may do.
   virtual std::vector<std::byte> compile(const Program& program, std::string_view target) const = 0;
 };
 

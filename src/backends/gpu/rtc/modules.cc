@@ -37,12 +37,26 @@ LoadedProgram load(Gpu& gpu, const Program& program, KernelCompiler which) {
   gpu.refuse_recording("compiling a program; compile it before capturing");
   const std::string& target = gpu.properties().arch;
   const std::vector<const Compiler*> compilers = compilers_for(target, which);
+  std::string failed;  // what the compilers before this one said
   for (size_t i = 0;; ++i) {
     const Compiler& compiler = *compilers[i];
-    const CompiledCode code = code_of(program, target, compiler, DiskCache::of_user());
+    CompiledCode code;
+    try {
+      code = code_of(program, target, compiler, DiskCache::of_user());
+    } catch (Error& error) {
+      // What a compiler lacks, the next one may have; a wrong source stays wrong.
+      if (error.kind() == ErrorKind::Unsupported && i + 1 < compilers.size()) {
+        failed = error.what();
+        continue;
+      }
+      if (!failed.empty())
+        error.while_doing(join_text("compiling with ", compiler.title(), " after another failed: ", failed));
+      throw;
+    }
     LoadedProgram out(gpu.driver());
     gpu.use();
-    const Result result = gpu.driver().load_module(code.image.data(), out.module.out());
+    const Result result =
+        gpu.with_memory([&] { return gpu.driver().load_module(code.image.data(), out.module.out()); });
     // A library may be newer than the driver, which then refuses its code; the next compiler's may do.
     if (result.code == Code::BadImage && i + 1 < compilers.size()) continue;
     check(gpu.driver(), result, join_text("loading '", program.name, "', compiled by ", compiler.title()));

@@ -30,6 +30,9 @@ std::vector<const char*> pointers(const std::vector<std::string>& texts) {
 // there.
 constexpr std::string_view kFirstHeader = "beeswax/portable.h";
 
+// The one result by which both libraries say that the source is wrong.
+constexpr int kWrongSource = 6;
+
 // What both libraries share; they differ in names, flags and targets.
 class Library : public Compiler {
  public:
@@ -39,6 +42,9 @@ class Library : public Compiler {
   std::vector<std::byte> compile(const Program& program, std::string_view target) const override {
     std::vector<std::string> names, texts;
     for (const NamedText& header : Sources::embedded().headers) {
+      // NVRTC refuses a name that is there twice; the program's own is meant.
+      if (std::ranges::find(program.headers, header.name, &NamedText::name) != program.headers.end())
+        continue;
       names.push_back(header.name);
       texts.push_back(preamble(header.name) + header.text);
     }
@@ -59,10 +65,10 @@ class Library : public Compiler {
     for (const std::string& define : program.defines) options.push_back("-D" + define);
     const std::vector<const char*> option_list = pointers(options);
     const int error = api_.compile_program(handle, static_cast<int>(option_list.size()), option_list.data());
-    if (error != 0) {
-      const std::string log = log_of(handle);
+    const std::string log = error == 0 ? "" : log_of(handle);
+    if (error == kWrongSource)
       fail_to_compile(*this, program, target, log.empty() ? std::string(api_.error_text(error)) : log);
-    }
+    check(error, join_text("compiling '", program.name, "'"), log);
     size_t bytes = 0;
     check(api_.code_size(handle, &bytes), "asking for the size of the code");
     std::vector<std::byte> code(bytes);
@@ -103,10 +109,12 @@ class Library : public Compiler {
     if (api_.log(handle, log.data()) != 0) return "";
     return log.substr(0, log.find('\0'));
   }
-  void check(int error, std::string_view what) const {
+  void check(int error, std::string_view what, const std::string& log = {}) const {
     if (error != 0)
-      fail(ErrorKind::Device, "compile", title_, ": ", what, ": ",
-           api_.error_text != nullptr ? api_.error_text(error) : "error");
+      fail(ErrorKind::Unsupported, "compile", title_, ": ", what, ": ", api_.error_text(error), " (", error,
+           "), which is not the source's fault; install it whole, with its builtins of the same version, or "
+           "clang++ 19 or newer",
+           log.empty() ? "" : "\n" + log);
   }
 
   Api api_;
