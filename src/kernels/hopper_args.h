@@ -24,8 +24,8 @@ inline constexpr WgmmaTile kWgmmaTiles[] = {{256, 4}, {128, 6}, {64, 8}, {16, 10
 /// Results on their way out: two buffers of 64 rows by 64 columns for each warpgroup.
 inline constexpr int kWgmmaOut = 2 * 2 * 64 * 64 * 2;
 /// Shared memory of a block: the stages, what goes out, the barriers, and room to align them.
-constexpr int wgmma_shared(const WgmmaTile& tile) {
-  return tile.stages * (kWgmmaRows + tile.columns) * kWgmmaStep * 2 + (tile.columns >= 64 ? kWgmmaOut : 0) +
+constexpr int wgmma_shared(const WgmmaTile& tile, int rows = kWgmmaRows) {
+  return tile.stages * (rows + tile.columns) * kWgmmaStep * 2 + (tile.columns >= 64 ? kWgmmaOut : 0) +
          tile.stages * 16 + 1024;
 }
 

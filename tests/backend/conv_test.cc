@@ -193,6 +193,47 @@ TEST(Conv, LargerTilesOfHalfPrecision) {
   }
 }
 
+// Within the bound, and the same bits with other strides.
+Tensor expect_close_and_same(const ConvCase& c, DType dtype, const Inputs& in) {
+  const Tensor got = c.run(in.x, in.kernel);
+  expect_close(c, dtype, got, c.exact(in.x.to_doubles(), in.kernel.to_doubles()));
+  EXPECT_TRUE(same_bits(c.run(test::strided_twin(in.x), test::strided_twin(in.kernel)), got)) << c.describe();
+  return got;
+}
+
+// Channels that fill Hopper's matrix units, on images whose zeros stand between rows: remainders of channels,
+// outputs and steps of k, windows inside and over every edge, taps forward and back.
+TEST(Conv, PlacesOfHalfPrecision) {
+  for (const ConvCase& c : std::vector<ConvCase>{{false, false, 3, 1, 64, 64, 14, 14, 3, 3, {1, 1, 1}},
+                                                 {false, false, 2, 1, 72, 120, 9, 20, 3, 3, {1, 1, 1}},
+                                                 {false, false, 2, 1, 61, 128, 8, 9, 3, 2, {0, 1, 1}},
+                                                 {false, false, 1, 1, 64, 96, 20, 23, 3, 3, {2, 1, 2}},
+                                                 {false, true, 2, 1, 100, 127, 1, 301, 1, 3, {1, 1, 1}},
+                                                 {false, false, 2, 1, 130, 50, 7, 7, 1, 1, {1, 1, 1}},
+                                                 {true, false, 2, 1, 64, 70, 10, 11, 3, 3, {1, 1, 1}},
+                                                 {true, false, 1, 1, 60, 64, 9, 9, 2, 4, {0, 1, 1}}}) {
+    for (const DType dtype : {DType::F16, DType::BF16}) {
+      const Tensor got = expect_close_and_same(c, dtype, Inputs(c, dtype, false));
+      if (HasFatalFailure()) return;
+      const Inputs in(c, dtype, false);
+      EXPECT_TRUE(same_bits(c.run(in.x.narrow(0, 0, 1), in.kernel), got.narrow(0, 0, 1))) << c.describe();
+    }
+  }
+}
+
+// Many tiles: whole numbers sum exactly in any order, in f32 too.
+TEST(Conv, ManyTilesOfHalfPrecision) {
+  if (Device::default_device().kind() != DeviceKind::Cuda) GTEST_SKIP() << "for the speed of a GPU";
+  const ConvCase c = {false, false, 40, 1, 80, 200, 30, 31, 3, 3, {1, 1, 1}};
+  for (const DType dtype : {DType::F16, DType::BF16}) {
+    const Tensor x = tensor_of(small_numbers(c.x_shape().elem_count(), 1, true), c.x_shape(), dtype);
+    const Tensor kernel =
+        tensor_of(small_numbers(c.kernel_shape().elem_count(), 2, true), c.kernel_shape(), dtype);
+    const Tensor want = c.run(x.to_dtype(DType::F32), kernel.to_dtype(DType::F32)).to_dtype(dtype);
+    EXPECT_TRUE(same_bits(c.run(x, kernel), want));
+  }
+}
+
 // Groups of one channel: planes in several tiles, several planes in a block, windows that do not fit in one.
 std::vector<ConvCase> plane_cases() {
   return {
@@ -208,14 +249,6 @@ std::vector<ConvCase> plane_cases() {
       {false, false, 1, 2, 1, 2, 20, 21, 17, 17, {8, 1, 1}},   // more weights than fit
       {false, false, 1, 70, 1, 1, 1, 1, 1, 1, {0, 1, 1}},
   };
-}
-
-// Within the bound, and the same bits with other strides.
-Tensor expect_close_and_same(const ConvCase& c, DType dtype, const Inputs& in) {
-  const Tensor got = c.run(in.x, in.kernel);
-  expect_close(c, dtype, got, c.exact(in.x.to_doubles(), in.kernel.to_doubles()));
-  EXPECT_TRUE(same_bits(c.run(test::strided_twin(in.x), test::strided_twin(in.kernel)), got)) << c.describe();
-  return got;
 }
 
 TEST(Conv, PlanesOfOneChannel) {

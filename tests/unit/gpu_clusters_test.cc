@@ -52,6 +52,25 @@ TEST_F(GpuClusters, PartsOfATileAreACluster) {
   });
 }
 
+TEST_F(GpuClusters, ConvolutionsOfStrideOneAreProductsOfPlaces) {
+  on_hopper([](fake::Control&, const Device& device) {
+    const auto conv = [&](const Shape& image, const Shape& kernel, const ConvOptions& options) {
+      Tensor::zeros(image, DType::BF16, device).conv2d(Tensor::zeros(kernel, DType::BF16, device), options);
+      return launched.kernel;
+    };
+    EXPECT_EQ(conv({2, 64, 56, 56}, {128, 64, 3, 3}, {.padding = 1}), "conv_wgmma_bf16_128x128");
+    EXPECT_EQ(launched.blocks, 4u);  // the units of the device
+    EXPECT_EQ(conv({1, 64, 4, 4}, {128, 64, 3, 3}, {.padding = 1}), "conv_wgmma_bf16_128x64");
+    EXPECT_EQ(launched.blocks, 1u);
+    // Too few channels, strides, groups.
+    EXPECT_EQ(conv({2, 3, 56, 56}, {128, 3, 3, 3}, {.padding = 1}).substr(0, 13), "conv_mma_bf16");
+    EXPECT_EQ(conv({2, 64, 56, 56}, {128, 64, 3, 3}, {.padding = 1, .stride = 2}).substr(0, 13),
+              "conv_mma_bf16");
+    EXPECT_EQ(conv({2, 128, 56, 56}, {128, 64, 3, 3}, {.padding = 1, .groups = 2}).substr(0, 13),
+              "conv_mma_bf16");
+  });
+}
+
 TEST_F(GpuClusters, WithoutThemATileIsOneBlock) {
   on_hopper([](fake::Control& control, const Device& device) {
     control.cluster_blocks = 0;

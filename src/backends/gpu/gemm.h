@@ -29,6 +29,10 @@ bool gemm_hopper(Gpu& gpu, const Product& product);
 /// Whether it would, if the strides suit it. Operands of f16 or bf16 may make an f32 result.
 bool hopper_takes(const Gpu& gpu, const Product& product);
 
+inline constexpr const char* kHopper = "sm_90";  ///< the target of Hopper's own kernels
+/// Microseconds that so many tiles of 128 rows take on Hopper's matrix units, each of so many steps of k.
+double wgmma_time(const Gpu& gpu, int64_t tiles, int columns, int64_t steps);
+
 /// How kernels see elements of a dtype.
 Element element_of(DType dtype);
 /// Tiles of a product of m rows and n columns, for each of which a block is launched.

@@ -9,7 +9,6 @@
 namespace beeswax::gpu {
 namespace {
 
-constexpr const char* kTarget = "sm_90";
 constexpr size_t kTiles = std::size(kWgmmaTiles);
 constexpr int64_t kAlign = 16;  // bytes, of what the copy engine sees
 constexpr int64_t kLine = 128;  // bytes of a box's lines, along the axis that is dense
@@ -27,12 +26,12 @@ KernelTable wgmma_kernels(2 * kTiles * 4, [](size_t i) -> KernelTable::Name {
   if (kWgmmaTiles[tile].columns < 64 && i % 2 == 1) return {};
   return {
       join_text("gemm_wgmma_", i / 4 < kTiles ? "f16_" : "bf16_", kWgmmaTiles[tile].columns, kLayouts[i % 4]),
-      "matmul", kTarget, static_cast<uint32_t>(wgmma_shared(kWgmmaTiles[tile]))};
+      "matmul", kHopper, static_cast<uint32_t>(wgmma_shared(kWgmmaTiles[tile]))};
 });
 // By tile and layout.
 KernelTable lines_kernels(std::size(kLinesTiles) * 4, [](size_t i) -> KernelTable::Name {
   const LinesTile& tile = kLinesTiles[i / 4];
-  return {join_text("gemm_lines_f32_", tile.rows, kLayouts[i % 4]), "matmul", kTarget,
+  return {join_text("gemm_lines_f32_", tile.rows, kLayouts[i % 4]), "matmul", kHopper,
           static_cast<uint32_t>(lines_shared(tile))};
 });
 
@@ -153,8 +152,14 @@ Plan plan_of(Gpu& gpu, const Product& p, size_t layout) {
 
 }  // namespace
 
+double wgmma_time(const Gpu& gpu, int64_t tiles, int columns, int64_t steps) {
+  const int64_t rounds = ceil_div(tiles, int64_t{gpu.properties().units});
+  return static_cast<double>(rounds) *
+         (kTileTime + static_cast<double>(steps) * std::max(kLeastStepTime, columns * kWgmmaStepTime));
+}
+
 bool hopper_takes(const Gpu& gpu, const Product& p) {
-  if (!Bundle::is_for(gpu.target(), kTarget) || p.batch.rank > 1 || p.a_type != p.b_type) return false;
+  if (!Bundle::is_for(gpu.target(), kHopper) || p.batch.rank > 1 || p.a_type != p.b_type) return false;
   // What few rows or columns take does not depend on how many they are, so that neither does a row's result.
   const int64_t few = std::min(p.m, p.n), work = std::max(p.m, p.n) * p.k;
   if (p.k == 0 || (few <= kThinRows ? work < kLeastFew : work * few < kLeastWork)) return false;
