@@ -29,7 +29,7 @@ Library::Library(std::span<const std::string> names) {
     const std::string reason = said != nullptr ? said : name + ": cannot be opened";
     const bool there = !says_absent(reason, name);
     if (reason_.empty() || (there && !is_there_))
-      reason_ = reason.find(name) == std::string::npos ? name + ": " + reason : reason;
+      reason_ = reason.find(name) == std::string::npos ? (name + ": ").append(reason) : reason;
     is_there_ = is_there_ || there;
   }
 }
