@@ -211,6 +211,8 @@ TEST(Conv, PlacesOfHalfPrecision) {
                                                  {false, true, 2, 1, 100, 127, 1, 301, 1, 3, {1, 1, 1}},
                                                  {false, false, 2, 1, 130, 50, 7, 7, 1, 1, {1, 1, 1}},
                                                  {true, false, 2, 1, 64, 70, 10, 11, 3, 3, {1, 1, 1}},
+                                                 {true, false, 2, 1, 64, 70, 10, 11, 3, 3, {1, 2, 1}},
+                                                 {true, false, 1, 1, 130, 40, 9, 7, 4, 5, {2, 3, 1}},
                                                  {true, false, 1, 1, 60, 64, 9, 9, 2, 4, {0, 1, 1}}}) {
     for (const DType dtype : {DType::F16, DType::BF16}) {
       const Tensor got = expect_close_and_same(c, dtype, Inputs(c, dtype, false));

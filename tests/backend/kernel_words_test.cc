@@ -7,6 +7,7 @@
 #include <bit>
 #include <cmath>
 #include <cstdlib>
+#include <string>
 #include <string_view>
 #include <vector>
 
@@ -286,6 +287,21 @@ TEST_P(KernelWords, DoNotPrint) {
   if (GetParam() == KernelCompiler::Vendor) GTEST_SKIP() << "the vendors' own do";
   EXPECT_ERROR(compile("__global__ void print(int x) { printf(\"%d\", x); }", "print"), InvalidArgument,
                "kernels cannot print here; write to a tensor");
+}
+
+// CUDA's masks of 32 bits are errors where they cannot name all threads of a wave.
+TEST_P(KernelWords, MasksNameAWholeWave) {
+  if (GetParam() != KernelCompiler::Clang) GTEST_SKIP() << "the vendors' own say";
+  const bool wide = device_.to_string().find("gfx9") != std::string::npos;
+  for (const char* vote : {"__ballot_sync(0xffffffffu, 1)", "__shfl_sync(0xffffffffu, 1, 0)",
+                           "__shfl_up_sync(0xffffffffu, 1, 1)"}) {
+    const std::string source = std::string("__global__ void vote(int* out) { out[0] = ") + vote + "; }";
+    if (wide) {
+      EXPECT_ERROR(compile(source, "vote"), InvalidArgument, "give a mask of 64 bits");
+    } else {
+      compile(source, "vote");
+    }
+  }
 }
 
 INSTANTIATE_TEST_SUITE_P(Compilers, KernelWords,

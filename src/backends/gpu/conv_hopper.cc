@@ -38,6 +38,7 @@ struct Places {
 // the image. Fitted to nothing: the other kernels take about a fifth of the matrix units' rate on an H200.
 constexpr double kLeastUse = 0.3;
 constexpr int64_t kLeastOut = 32, kLeastTerms = 128;
+constexpr int64_t kMostCopied = int64_t{1} << 30;  // bytes
 
 // The kernel as the copy engine takes it: [outputs, taps, whole steps of channels].
 detail::Ref<Storage> lay_kernel_out(Backend& backend, const Sum& s, int64_t tap_channels) {
@@ -80,13 +81,15 @@ bool conv_hopper(Gpu& gpu, Backend& backend, const Sum& s) {
   const auto use = [](int64_t part, int64_t whole) {
     return static_cast<double>(part) / static_cast<double>(whole);
   };
-  if (s.c_out < kLeastOut || s.c_in * taps < kLeastTerms || plane > kMostPosition / 2 ||
+  if (s.c_out < kLeastOut || s.c_in * taps < kLeastTerms || plane > most_elements() ||
       use(s.c_in, tap_steps * kWgmmaStep) * use(s.c_out, ceil_div(s.c_out, 64) * 64) *
               use(s.down.out * s.across.out, plane) <
           kLeastUse)
     return false;
 
-  const int64_t line = ceil_div(s.c_in, 8) * 8, most = kMostPosition / 2 / plane;  // images
+  // Images at a time: no more places than a launch may count, or than a copy is allowed, but one image.
+  const int64_t line = ceil_div(s.c_in, 8) * 8;
+  const int64_t most = std::max<int64_t>(std::min(most_elements(), kMostCopied / (2 * line)) / plane, 1);
   const detail::Ref<Storage> kernel = lay_kernel_out(backend, s, tap_steps * kWgmmaStep);
   for (int64_t image = 0; image < s.batch; image += most) {
     const int64_t places = std::min(most, s.batch - image) * plane;

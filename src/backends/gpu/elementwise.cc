@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Affine, unary, binary, compare, where and cast: each is one launch of a kernel. Unary, compare and cast
-// have dense kernels only, and copy other operands first.
+// Affine, unary, binary, compare, where and cast: each is one launch of a kernel. Unary and cast have dense
+// kernels only, and copy other operands first.
 
 #include "backends/gpu/launch.h"
 #include "backends/gpu/operand_copy.h"

@@ -90,6 +90,8 @@ constexpr double kJoinTime = 3.7, kJoinColumnTime = 0.0127;       // of a tile; 
 // many.
 constexpr double kTileTime = 0.4;
 
+double wgmma_step_time(int columns) { return std::max(kLeastStepTime, columns * kWgmmaStepTime); }
+
 static_assert(kHopperParts <= kMostCluster);
 // The plan for a tile with the number of parts that takes the least time.
 Plan plan_parts(Gpu& gpu, const Product& p, Plan plan, double step_time) {
@@ -121,7 +123,7 @@ Plan plan_wgmma(Gpu& gpu, const Product& p, size_t layout, size_t tile) {
   plan.step = kWgmmaStep;
   plan.shape.threads = kWgmmaThreads;
   plan.shape.shared_bytes = static_cast<uint32_t>(wgmma_shared(kWgmmaTiles[tile]));
-  return plan_parts(gpu, p, plan, std::max(kLeastStepTime, plan.columns * kWgmmaStepTime));
+  return plan_parts(gpu, p, plan, wgmma_step_time(plan.columns));
 }
 
 Plan plan_lines(Gpu& gpu, const Product& p, size_t layout, size_t tile) {
@@ -154,8 +156,7 @@ Plan plan_of(Gpu& gpu, const Product& p, size_t layout) {
 
 double wgmma_time(const Gpu& gpu, int64_t tiles, int columns, int64_t steps) {
   const int64_t rounds = ceil_div(tiles, int64_t{gpu.properties().units});
-  return static_cast<double>(rounds) *
-         (kTileTime + static_cast<double>(steps) * std::max(kLeastStepTime, columns * kWgmmaStepTime));
+  return static_cast<double>(rounds) * (kTileTime + static_cast<double>(steps) * wgmma_step_time(columns));
 }
 
 bool hopper_takes(const Gpu& gpu, const Product& p) {

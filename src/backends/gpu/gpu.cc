@@ -351,22 +351,42 @@ void Gpu::fill_bytes(void* to, uint8_t value, size_t bytes) {
   check(driver_, hooked({kCopy, {}, bytes}, {{}, reached}, submit), "clearing memory");
 }
 
-std::optional<ErrorSlot> Gpu::wait_for_errors(DeviceStream& stream) {
-  const std::optional<ErrorSlot> found = stream.wait_for_errors();
+std::optional<ErrorSlot> Gpu::wait_for(DeviceStream& stream, bool takes_errors) {
+  std::optional<ErrorSlot> found;
+  if (takes_errors) {
+    found = stream.wait_for_errors();
+  } else {
+    stream.wait();
+  }
   if (LaunchHooks* hooks = launch_hooks.load(std::memory_order_acquire); hooks != nullptr)
     hooks->waited(*this, stream);
   return found;
 }
 
+std::optional<ErrorSlot> Gpu::error_behind(const DeviceStream& stream) {
+  static_assert(kMostStreams <= 32);
+  uint32_t reached = 1u << stream.index();
+  const uint32_t count = streams_.count();
+  for (bool more = true; more;) {
+    more = false;
+    for (uint32_t i = 0; i < count * count; ++i) {
+      const uint32_t from = i / count, to = i % count;
+      if ((reached >> from & 1u) == 0 || (reached >> to & 1u) != 0) continue;
+      if (!streams_.at(to)->is_behind(*streams_.at(from))) continue;
+      reached |= 1u << to;
+      more = true;
+      if (std::optional<ErrorSlot> found = streams_.at(to)->take_error_behind(*streams_.at(from)))
+        return found;
+    }
+  }
+  return std::nullopt;
+}
+
 void Gpu::wait(DeviceStream& stream) {
   refuse_recording(kNoWaiting);
   use();
-  std::optional<ErrorSlot> found = wait_for_errors(stream);
-  // What came before this one's work has ended with it. A stream that goes on with something else tells its
-  // own waits, for the error may be of that.
-  for (uint32_t i = 0; i < streams_.count() && !found.has_value(); ++i)
-    if (DeviceStream& other = *streams_.at(i); &other != &stream && other.is_behind(stream))
-      found = other.take_error();
+  std::optional<ErrorSlot> found = wait_for(stream, true);
+  if (!found.has_value() && streams_.several()) found = error_behind(stream);
   if (found.has_value()) throw_reported(*found);
 }
 
@@ -374,13 +394,12 @@ void Gpu::synchronize() {
   refuse_recording(kNoWaiting);
   use();
   DeviceStream& own = current();
-  std::optional<ErrorSlot> found = wait_for_errors(own);
+  std::optional<ErrorSlot> found = wait_for(own, true);
   for (uint32_t i = 0; i < streams_.count(); ++i) {
     DeviceStream& stream = *streams_.at(i);
     if (&stream == &own) continue;
-    const std::optional<ErrorSlot> theirs = wait_for_errors(stream);
-    if (theirs.has_value() && found.has_value()) streams_.leave_behind(*theirs);
-    if (!found.has_value()) found = theirs;
+    const std::optional<ErrorSlot> theirs = wait_for(stream, !found.has_value());
+    if (theirs.has_value()) found = theirs;
   }
   if (!found.has_value()) found = streams_.take_left_behind();
   if (found.has_value()) throw_reported(*found);

@@ -157,7 +157,11 @@ class Gpu {
   Result load_module(uint32_t index);
   void check_module(Result result, uint32_t index) const;
   ModuleHandle module(uint32_t index);
-  std::optional<ErrorSlot> wait_for_errors(DeviceStream& stream);
+  /// Waits, and takes the first error of the stream's kernels where it is asked to.
+  std::optional<ErrorSlot> wait_for(DeviceStream& stream, bool takes_errors);
+  /// Takes an error of a stream whose work all came before that of this one, which was waited for, be it by
+  /// way of others. One that went on with something else tells its own waits, for the error may be of that.
+  std::optional<ErrorSlot> error_behind(const DeviceStream& stream);
   [[noreturn]] void throw_reported(const ErrorSlot& found) const;
 
   Device device_;

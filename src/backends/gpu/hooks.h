@@ -23,7 +23,8 @@ struct Submitted {
 class LaunchHooks {
  public:
   virtual ~LaunchHooks() = default;
-  /// Around a launch or a copy, on the thread that submits it, to its stream; a device's come one at a time.
+  /// Around a launch or a copy, on the thread that submits it, to its stream; a device's come one at a time,
+  /// so that one thread's read keeps the others' launches waiting.
   /// `taken`: whether the driver took it. What a graph records comes only when the graph runs, as one.
   virtual void begin(Gpu& gpu, const Submitted& work) noexcept = 0;
   virtual void end(Gpu& gpu, const Submitted& work, bool taken) noexcept = 0;

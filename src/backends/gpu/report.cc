@@ -73,7 +73,7 @@ size_t free_memory(DeviceKind kind, int ordinal) {
   const Driver* driver = driver_for(kind).driver;
   size_t free_bytes = 0, total_bytes = 0;
   Properties properties;
-  // Where it is the host's memory, what files are cached in does not count as free.
+  // Where it is the host's memory, as CUDA's drivers tell, what files are cached in does not count as free.
   const bool told = driver != nullptr && driver->properties(ordinal, &properties).ok() &&
                     !properties.integrated && driver->use(ordinal).ok() &&
                     driver->memory_info(&free_bytes, &total_bytes).ok();

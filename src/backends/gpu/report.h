@@ -11,7 +11,7 @@ namespace beeswax::gpu {
 /// that says why where there is none.
 std::vector<DeviceInfo> report(DeviceKind kind, std::string_view prefix);
 /// Bytes of a device's memory that are free, by its number in the driver, which becomes the thread's device;
-/// 0 where the driver does not say, or it is the host's memory.
+/// 0 where the driver does not say, or says that it is the host's memory.
 size_t free_memory(DeviceKind kind, int ordinal);
 /// The vendors' libraries for devices of a kind, or that they are not there. Opens them.
 std::string report_libraries(DeviceKind kind);

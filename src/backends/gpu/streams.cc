@@ -94,12 +94,25 @@ std::optional<ErrorSlot> DeviceStream::wait_for_errors() {
   return found;
 }
 
+std::optional<ErrorSlot> DeviceStream::take_locked() {
+  if (slot_->reported()) return slot_->take();
+  std::optional<ErrorSlot> found;
+  for (const SlotRef& slot : others_)
+    if (!found.has_value() && slot->reported()) found = slot->take();
+  // What has nothing to tell by now belongs to who replays it next.
+  std::erase_if(others_, [](const SlotRef& slot) { return !slot->reported(); });
+  return found;
+}
+
+std::optional<ErrorSlot> DeviceStream::take_error_behind(const DeviceStream& other) {
+  const std::scoped_lock lock(mutex_);
+  // A replay is counted before look_at, so none that is under way loses its slot.
+  return is_behind(other) ? take_locked() : std::nullopt;
+}
+
 std::optional<ErrorSlot> DeviceStream::take_error() {
   const std::scoped_lock lock(mutex_);
-  if (slot_->reported()) return slot_->take();
-  for (const SlotRef& slot : others_)
-    if (slot->reported()) return slot->take();
-  return std::nullopt;
+  return take_locked();
 }
 
 size_t DeviceStream::events() const {

@@ -66,7 +66,9 @@ class DeviceStream {
   std::optional<ErrorSlot> wait_for_errors();
   /// Whether all of its work comes before what `other` was given last.
   bool is_behind(const DeviceStream& other) const { return other.has_seen({index_, ticket()}); }
-  /// Takes the first error that its kernels reported; its work is done.
+  /// Takes the first error that its kernels reported, if all of its work, which is done, still is_behind.
+  std::optional<ErrorSlot> take_error_behind(const DeviceStream& other);
+  /// The same of a stream that is idle and nobody's.
   std::optional<ErrorSlot> take_error();
 
   // Public streams that stand for it; one without any may be leased again.
@@ -77,6 +79,8 @@ class DeviceStream {
   size_t events() const;
 
  private:
+  std::optional<ErrorSlot> take_locked();
+
   Streams& streams_;
   uint32_t index_;
   DriverStream handle_;
@@ -108,9 +112,7 @@ class Streams {
   /// Pool::number_blocks covers what was never noted.
   bool several() const { return several_.load(std::memory_order_seq_cst); }
 
-  /// An error that a later wait for the whole device shall throw.
-  void leave_behind(const ErrorSlot& found);
-  /// The first of those.
+  /// The first error that is left of streams which were leased again before anybody asked.
   std::optional<ErrorSlot> take_left_behind();
 
   DeviceStream* at(uint32_t index) const { return streams_[index].load(std::memory_order_acquire); }
@@ -125,6 +127,7 @@ class Streams {
  private:
   DeviceStream& make(uint32_t index);
   DeviceStream& taken(DeviceStream& stream);
+  void leave_behind(const ErrorSlot& found);
 
   Gpu& gpu_;
   ErrorSlots slots_;

@@ -17,6 +17,19 @@ BW_DEVICE int BwLane() {
 #endif
 }
 
+// Masks of a wave, in the types of HIP and of CUDA.
+#if BW_AMD
+using BwMask = decltype(0ull);
+#else
+using BwMask = unsigned;
+#endif
+// CUDA's masks of 32 bits cannot name the threads of a wave of 64.
+template <class Mask>
+BW_DEVICE BwMask BwMaskOf(Mask mask) {
+  static_assert(sizeof(Mask) * 8 >= warpSize, "waves have 64 threads here: give a mask of 64 bits (~0ull)");
+  return static_cast<BwMask>(mask);
+}
+
 // Shuffles among `width` neighbours (a power of two up to warpSize); all threads of the wave take part. Who
 // would take from outside of its group keeps its own value.
 template <class T>
@@ -43,33 +56,24 @@ BW_DEVICE T __shfl_up(T value, unsigned delta, int width = warpSize) {
 }
 // CUDA's names; the mask must name every thread of the wave.
 template <class Mask, class T>
-BW_DEVICE T __shfl_sync(Mask, T value, int lane, int width = warpSize) {
+BW_DEVICE T __shfl_sync(Mask wave, T value, int lane, int width = warpSize) {
+  static_cast<void>(BwMaskOf(wave));
   return __shfl(value, lane, width);
 }
 template <class Mask, class T>
-BW_DEVICE T __shfl_xor_sync(Mask, T value, int mask, int width = warpSize) {
+BW_DEVICE T __shfl_xor_sync(Mask wave, T value, int mask, int width = warpSize) {
+  static_cast<void>(BwMaskOf(wave));
   return __shfl_xor(value, mask, width);
 }
 template <class Mask, class T>
-BW_DEVICE T __shfl_down_sync(Mask, T value, unsigned delta, int width = warpSize) {
+BW_DEVICE T __shfl_down_sync(Mask wave, T value, unsigned delta, int width = warpSize) {
+  static_cast<void>(BwMaskOf(wave));
   return __shfl_down(value, delta, width);
 }
 template <class Mask, class T>
-BW_DEVICE T __shfl_up_sync(Mask, T value, unsigned delta, int width = warpSize) {
+BW_DEVICE T __shfl_up_sync(Mask wave, T value, unsigned delta, int width = warpSize) {
+  static_cast<void>(BwMaskOf(wave));
   return __shfl_up(value, delta, width);
-}
-
-// Masks of a wave, in the types of HIP and of CUDA.
-#if BW_AMD
-using BwMask = decltype(0ull);
-#else
-using BwMask = unsigned;
-#endif
-// CUDA's masks of 32 bits cannot name the threads of a wave of 64.
-template <class Mask>
-BW_DEVICE BwMask BwMaskOf(Mask mask) {
-  static_assert(sizeof(Mask) * 8 >= warpSize, "waves have 64 threads here: give a mask of 64 bits (~0ull)");
-  return static_cast<BwMask>(mask);
 }
 
 // Votes of the threads that run here together; those of another branch, or beyond the block's end, count for

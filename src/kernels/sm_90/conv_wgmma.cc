@@ -7,6 +7,7 @@
 //   (twice), kernel and result over the bandwidth
 #include "kernels/conv_hopper_args.h"
 #include "kernels/sm_90/wgmma_ring.h"
+#include "kernels/wave.h"
 
 namespace beeswax::gpu {
 
@@ -35,9 +36,9 @@ struct ConvWgmma : WgmmaRing<T, tile.ring, tile.rows> {
 #pragma unroll
     for (uint32_t chunk = 0; chunk < kOwn / 64; ++chunk) {
       const uint32_t box = this->box_of(group, chunk);
-      // Whoever is past the barrier below has read the box that is filled next.
+      // A warp reads what it wrote; who is past the barrier has read the box that is filled next.
       this->fill_box(box, chunk, sums);
-      warpgroup_barrier(1 + group);
+      wave_barrier();
       const uint32_t place = at.column + Ring::part_column(group) + chunk * 64 + lane() * 2;
       int64_t offset[2];
       bool exists[2];
@@ -67,7 +68,7 @@ struct ConvWgmma : WgmmaRing<T, tile.ring, tile.rows> {
         }
       }
     }
-    if constexpr (kOwn / 64 % 2 == 1) warpgroup_barrier(1 + group);  // the next tile begins with this box
+    if constexpr (kOwn / 64 % 2 == 1) wave_barrier();  // the next tile begins with this box
   }
 };
 

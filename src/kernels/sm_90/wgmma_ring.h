@@ -89,11 +89,12 @@ struct WgmmaRing {
     for (uint32_t i = 0; i < kOwn / 2; ++i) to(i / 2 % 2 * 8, i / 4 * 8 + i % 2, i);
   }
 
-  /// Writes 64 columns of a warpgroup's sums to one of its two boxes: rows of 128 bytes, whose packs of 16
-  /// are swizzled by the row's number.
+  /// One of a warpgroup's two boxes, by turns.
   BW_DEVICE_MEMBER uint32_t box_of(uint32_t group, uint32_t chunk) const {
     return out + (group * 2 + chunk % 2) * kBox;
   }
+  /// Writes 64 columns of a warpgroup's sums to a box: rows of 128 bytes, whose packs of 16 are swizzled by
+  /// the row's number. A warp writes 16 rows.
   BW_DEVICE_MEMBER static void fill_box(uint32_t box, uint32_t chunk, const float (&sums)[kOwn / 2]) {
     const uint32_t warp = thread() / 32 % 4, row = warp * 16 + lane() % 16;
 #pragma unroll
@@ -125,7 +126,7 @@ struct WgmmaRing {
     }
   }
 
-  /// Sums of 64 rows of each tile, by a warpgroup.
+  /// Sums of a warpgroup's part of each tile.
   template <bool turned_a, bool turned_b, class Finish>
   BW_DEVICE_MEMBER void multiply(const HopperArgs& args, uint32_t group, Finish finish) const {
     uint32_t stage = 0, parity = 0;

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// An installed clang++, with no header of a vendor's: the flags are those of tools/kernels/compile.py.
+// An installed clang++, with no header of a vendor's. What decides numbers and the format of code
+// (contraction, the version of code objects) is as in tools/kernels/compile.py.
 #include <algorithm>
 #include <charconv>
 #include <cstdlib>
