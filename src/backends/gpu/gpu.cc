@@ -364,21 +364,14 @@ std::optional<ErrorSlot> Gpu::wait_for(DeviceStream& stream, bool takes_errors) 
 }
 
 std::optional<ErrorSlot> Gpu::error_behind(const DeviceStream& stream) {
-  static_assert(kMostStreams <= 32);
-  uint32_t reached = 1u << stream.index();
-  const uint32_t count = streams_.count();
-  for (bool more = true; more;) {
-    more = false;
-    for (uint32_t i = 0; i < count * count; ++i) {
-      const uint32_t from = i / count, to = i % count;
-      if ((reached >> from & 1u) == 0 || (reached >> to & 1u) != 0) continue;
-      if (!streams_.at(to)->is_behind(*streams_.at(from))) continue;
-      reached |= 1u << to;
-      more = true;
-      if (std::optional<ErrorSlot> found = streams_.at(to)->take_error_behind(*streams_.at(from)))
-        return found;
+  std::vector<const DeviceStream*> reached = {&stream};
+  for (size_t next = 0; next < reached.size(); ++next)
+    for (uint32_t i = 0; i < streams_.count(); ++i) {
+      DeviceStream& other = *streams_.at(i);
+      if (std::ranges::find(reached, &other) != reached.end() || !other.is_behind(*reached[next])) continue;
+      reached.push_back(&other);
+      if (std::optional<ErrorSlot> found = other.take_error_behind(*reached[next])) return found;
     }
-  }
   return std::nullopt;
 }
 
