@@ -33,11 +33,11 @@ GpuCase product(DType dtype, int64_t m, int64_t n, int64_t k, Stored stored = St
           }};
 }
 
-// f32 with operands rounded to 11 bits, where the device has that; the setting is the process's and is put
-// back.
-GpuCase reduced_product(int64_t size) {
-  GpuCase out = product(DType::F32, size, size, size);
-  out.name = join_text("matmul tf32 ", size, "x", size, "x", size);
+// A case of f32 with operands rounded to 11 bits, where the device has that; the setting is the process's and
+// is put back.
+GpuCase reduced(GpuCase out) {
+  const size_t dtype = out.name.find(" f32 ");
+  out.name.replace(dtype, 5, " tf32 ");
   out.make = [make = out.make](const Device& device) -> Body {
     return [body = make(device)] {
       set_reduced_precision_f32(true);
@@ -83,6 +83,7 @@ constexpr ConvRow kConvs[] = {
     {"3x3", 128, 128, 56, 3, {.padding = 1}},
     {"1x1", 256, 512, 28, 1, {}},
     {"7x7 stride 2", 3, 64, 224, 7, {.padding = 3, .stride = 2}},
+    {"3x3 stride 2", 128, 256, 56, 3, {.padding = 1, .stride = 2}},
     {"3x3 dilated", 64, 64, 56, 3, {.padding = 2, .dilation = 2}},
     {"3x3 groups 4", 128, 128, 28, 3, {.padding = 1, .groups = 4}},
     {"3x3 depthwise", 128, 128, 112, 3, {.padding = 1, .groups = 128}},
@@ -159,17 +160,20 @@ std::vector<GpuCase> product_cases(Sizes sizes) {
   std::vector<GpuCase> out;
   const int64_t out_features = either(14336, 1024), in_features = either(4096, 1024);
   for (const DType dtype : {DType::F16, DType::BF16, DType::F32}) {
-    for (const int64_t square : {either(4096, 128), either(8192, 256)})
-      out.push_back(product(dtype, square, square, square));
+    for (const int64_t size : {either(4096, 128), either(8192, 256)})
+      out.push_back(product(dtype, size, size, size));
     for (const int64_t m : {int64_t{1}, int64_t{8}, int64_t{64}, either(512, 128)})
       out.push_back(product(dtype, m, out_features, in_features));
   }
+  const int64_t square = either(4096, 128);
   for (const DType dtype : {DType::F64, DType::U8, DType::F8E4M3})
-    out.push_back(product(dtype, either(4096, 128), either(4096, 128), either(4096, 128)));
-  out.push_back(reduced_product(either(4096, 128)));
+    out.push_back(product(dtype, square, square, square));
+  out.push_back(reduced(product(DType::F32, square, square, square)));
   if (is_large) add_layers(out);
   for (const DType dtype : {DType::F32, DType::F16, DType::BF16})
     for (const ConvRow& row : kConvs) add_once(out, convolution(dtype, row, is_large));
+  for (const ConvRow& row : kConvs) add_once(out, reduced(convolution(DType::F32, row, is_large)));
+  add_once(out, convolution(DType::F8E4M3, kConvs[0], is_large));
   const std::vector<int64_t> rows_of_quantized =
       is_large ? std::vector<int64_t>{1, 8, 32, 64, 512} : std::vector<int64_t>{1, 8, 64};
   for (const QuantType type : {QuantType::Q4_0, QuantType::Q8_0, QuantType::Q4_K, QuantType::Q6_K})

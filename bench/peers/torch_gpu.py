@@ -290,6 +290,7 @@ def convolutions():
             ("3x3", 128, 128, 56, 3, {"padding": 1}, 32, False),
             ("1x1", 256, 512, 28, 1, {}, 32, False),
             ("7x7 stride 2", 3, 64, 224, 7, {"padding": 3, "stride": 2}, 32, False),
+            ("3x3 stride 2", 128, 256, 56, 3, {"padding": 1, "stride": 2}, 32, False),
             ("3x3 dilated", 64, 64, 56, 3, {"padding": 2, "dilation": 2}, 32, False),
             ("3x3 groups 4", 128, 128, 28, 3, {"padding": 1, "groups": 4}, 32, False),
             ("3x3 depthwise", 128, 128, 112, 3, {"padding": 1, "groups": 128}, 32, False),
@@ -309,12 +310,25 @@ def convolutions():
             return lambda: call(x, w, **options)
         return make
 
-    for name, dtype in (("f32", torch.float32), ("f16", torch.float16), ("bf16", torch.bfloat16)):
+    def with_tf32(make):
+        """As products.cc does: the setting is there for the call alone."""
+        def reduced():
+            body = make()
+
+            def call():
+                torch.backends.cudnn.allow_tf32 = True
+                body()
+                torch.backends.cudnn.allow_tf32 = False
+            return call
+        return reduced
+
+    for name, dtype in (("f32", torch.float32), ("f16", torch.float16), ("bf16", torch.bfloat16), ("tf32", torch.float32)):
         for row in rows:
             what, c_in, c_out, size, _, _, images, _ = row
             shape = ", ".join(map(str, (images, c_in, size) if size >= 3000 else (images, c_in, size, size)))
-            last = name != "f32" and size < 3000
-            yield (f"conv {what} {name} [{shape}] to {c_out}", convolution(dtype, row),
+            last = dtype != torch.float32 and size < 3000
+            one = convolution(dtype, row)
+            yield (f"conv {what} {name} [{shape}] to {c_out}", with_tf32(one) if name == "tf32" else one,
                    *([convolution(dtype, row, torch.channels_last)] if last else []))
 
 

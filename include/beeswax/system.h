@@ -61,7 +61,7 @@ BW_API void trim_memory(const Device& device);
 BW_API int num_threads();
 BW_API void set_num_threads(int threads);
 
-/// Lets products of f32 by f32 (matmul, and the convolutions that are one) round their operands to 11
+/// Lets products of f32 by f32 (matmul, convolutions that are one or have one group) round operands to 11
 /// significant bits, as tf32 and xf32 have them, on devices whose matrix units do; sums stay f32. The bound
 /// is in docs/numerics.md. Process-wide and off until it is asked for; elsewhere it changes nothing, nor does
 /// it for vendors' libraries. Any thread may set it: products that begin afterwards go by it.

@@ -12,8 +12,9 @@ struct alignas(64) TensorMap {
   uint64_t words[16];
 };
 
+inline constexpr int kHopperLine = 128;    // bytes of an operand in a step of k: the widest swizzle
 inline constexpr int kWgmmaRows = 128;     // of a tile: 64 for each of two warpgroups
-inline constexpr int kWgmmaStep = 64;      // of k: 128 bytes, the widest swizzle
+inline constexpr int kWgmmaStep = 64;      // of k, 16-bit operands
 inline constexpr int kWgmmaThreads = 384;  // two warpgroups that multiply, one that loads
 inline constexpr uint32_t kWgmmaBand = 16;
 /// A tile's columns, and how many steps of k are on their way to it.
@@ -25,12 +26,12 @@ inline constexpr WgmmaTile kWgmmaTiles[] = {{256, 4}, {128, 6}, {64, 8}, {16, 10
 inline constexpr int kWgmmaOut = 2 * 2 * 64 * 64 * 2;
 /// Shared memory of a block: the stages, what goes out, the barriers, and room to align them.
 constexpr int wgmma_shared(const WgmmaTile& tile, int rows = kWgmmaRows) {
-  return tile.stages * (rows + tile.columns) * kWgmmaStep * 2 + (tile.columns >= 64 ? kWgmmaOut : 0) +
+  return tile.stages * (rows + tile.columns) * kHopperLine + (tile.columns >= 64 ? kWgmmaOut : 0) +
          tile.stages * 16 + 1024;
 }
 
 // Products of f32 without matrix units: a thread makes 8 by 8 elements of its block's tile.
-inline constexpr int kLinesStep = 32;  // of k: 128 bytes
+inline constexpr int kLinesStep = 32;  // of k
 inline constexpr int kLinesThreads = 256;
 struct LinesTile {
   int rows, columns, stages;

@@ -5,7 +5,7 @@
 
 #include <cstring>
 
-#include "support/conv_cases.h"
+#include "support/conv_checks.h"
 #include "support/devices.h"
 #include "support/expect_error.h"
 #include "support/isa_levels.h"
@@ -16,32 +16,12 @@ namespace {
 
 using test::conv_cases;
 using test::ConvCase;
+using test::expect_close;
+using test::expect_close_and_same;
+using test::same_bits;
+using Inputs = test::ConvInputs;
 using test::small_numbers;
 using test::tensor_of;
-
-struct Inputs {
-  Tensor x, kernel;
-  Inputs(const ConvCase& c, DType dtype, bool whole, uint32_t seed = 1)
-      : x(tensor_of(small_numbers(c.x_shape().elem_count(), seed, whole), c.x_shape(), dtype)),
-        kernel(tensor_of(small_numbers(c.kernel_shape().elem_count(), seed + 1, whole), c.kernel_shape(),
-                         dtype)) {}
-};
-
-// |got - exact| <= gamma_k |x||w| of the accumulator, and the one rounding to the dtype.
-void expect_close(const ConvCase& c, DType dtype, const Tensor& got, const ConvCase::Exact& exact) {
-  const long double unit = std::ldexp(1.0L, dtype == DType::F64 ? -53 : -24);
-  const auto terms = static_cast<long double>(c.terms());
-  const long double gamma = terms * unit / (1 - terms * unit);
-  const bool narrow = dtype != DType::F64 && dtype != DType::F32;
-  const std::vector<double> values = got.to_doubles();
-  ASSERT_EQ(values.size(), exact.sum.size());
-  for (size_t i = 0; i < values.size(); ++i) {
-    long double bound = gamma * exact.magnitude[i];
-    if (narrow) bound += test::ulp(dtype, std::fabs(exact.sum[i]) + bound) / 2;
-    ASSERT_LE(std::fabs(values[i] - exact.sum[i]), bound)
-        << c.describe() << " " << dtype_name(dtype) << " at " << i;
-  }
-}
 
 void expect_wrapped(const ConvCase& c, DType dtype, const Tensor& got, const std::vector<uint64_t>& exact) {
   const Tensor wide = got.to_dtype(DType::I64);
@@ -67,10 +47,6 @@ void expect_wrapped(const ConvCase& c, DType dtype, const Tensor& got, const std
     }
     ASSERT_EQ(values[i], want) << c.describe() << " " << dtype_name(dtype) << " at " << i;
   }
-}
-
-bool same_bits(const Tensor& a, const Tensor& b) {
-  return a.shape() == b.shape() && a.to_bytes() == b.to_bytes();
 }
 
 TEST(Conv, MatchesTheDefinition) {
@@ -190,49 +166,6 @@ TEST(Conv, LargerTilesOfHalfPrecision) {
       // An image by itself may take smaller ones: the same bits.
       EXPECT_TRUE(same_bits(c.run(in.x.narrow(0, 0, 1), in.kernel), got.narrow(0, 0, 1))) << c.describe();
     }
-  }
-}
-
-// Within the bound, and the same bits with other strides.
-Tensor expect_close_and_same(const ConvCase& c, DType dtype, const Inputs& in) {
-  const Tensor got = c.run(in.x, in.kernel);
-  expect_close(c, dtype, got, c.exact(in.x.to_doubles(), in.kernel.to_doubles()));
-  EXPECT_TRUE(same_bits(c.run(test::strided_twin(in.x), test::strided_twin(in.kernel)), got)) << c.describe();
-  return got;
-}
-
-// Channels that fill Hopper's matrix units, on images whose zeros stand between rows: remainders of channels,
-// outputs and steps of k, windows inside and over every edge, taps forward and back.
-TEST(Conv, PlacesOfHalfPrecision) {
-  for (const ConvCase& c : std::vector<ConvCase>{{false, false, 3, 1, 64, 64, 14, 14, 3, 3, {1, 1, 1}},
-                                                 {false, false, 2, 1, 72, 120, 9, 20, 3, 3, {1, 1, 1}},
-                                                 {false, false, 2, 1, 61, 128, 8, 9, 3, 2, {0, 1, 1}},
-                                                 {false, false, 1, 1, 64, 96, 20, 23, 3, 3, {2, 1, 2}},
-                                                 {false, true, 2, 1, 100, 127, 1, 301, 1, 3, {1, 1, 1}},
-                                                 {false, false, 2, 1, 130, 50, 7, 7, 1, 1, {1, 1, 1}},
-                                                 {true, false, 2, 1, 64, 70, 10, 11, 3, 3, {1, 1, 1}},
-                                                 {true, false, 2, 1, 64, 70, 10, 11, 3, 3, {1, 2, 1}},
-                                                 {true, false, 1, 1, 130, 40, 9, 7, 4, 5, {2, 3, 1}},
-                                                 {true, false, 1, 1, 60, 64, 9, 9, 2, 4, {0, 1, 1}}}) {
-    for (const DType dtype : {DType::F16, DType::BF16}) {
-      const Tensor got = expect_close_and_same(c, dtype, Inputs(c, dtype, false));
-      if (HasFatalFailure()) return;
-      const Inputs in(c, dtype, false);
-      EXPECT_TRUE(same_bits(c.run(in.x.narrow(0, 0, 1), in.kernel), got.narrow(0, 0, 1))) << c.describe();
-    }
-  }
-}
-
-// Many tiles: whole numbers sum exactly in any order, in f32 too.
-TEST(Conv, ManyTilesOfHalfPrecision) {
-  if (Device::default_device().kind() != DeviceKind::Cuda) GTEST_SKIP() << "for the speed of a GPU";
-  const ConvCase c = {false, false, 40, 1, 80, 200, 30, 31, 3, 3, {1, 1, 1}};
-  for (const DType dtype : {DType::F16, DType::BF16}) {
-    const Tensor x = tensor_of(small_numbers(c.x_shape().elem_count(), 1, true), c.x_shape(), dtype);
-    const Tensor kernel =
-        tensor_of(small_numbers(c.kernel_shape().elem_count(), 2, true), c.kernel_shape(), dtype);
-    const Tensor want = c.run(x.to_dtype(DType::F32), kernel.to_dtype(DType::F32)).to_dtype(dtype);
-    EXPECT_TRUE(same_bits(c.run(x, kernel), want));
   }
 }
 

@@ -204,6 +204,13 @@ TEST_P(LaunchBorders, Images) {
                   [](const auto& t) { return t[0].conv_transpose2d(t[1], {.dilation = 2}); });
     }
   }
+  // Channels that fill Hopper's units, a few images at a time.
+  for (const DType dtype : {DType::F32, DType::F16}) {
+    const Tensor images = whole({9, 64, 14, 14}, 2, dtype), kernel = whole({64, 64, 3, 3}, 1, dtype);
+    expect_same({images, kernel}, [](const auto& t) { return t[0].conv2d(t[1], {.padding = 1}); });
+    expect_same({images, kernel},
+                [](const auto& t) { return t[0].transpose(2, 3).conv2d(t[1], {.padding = 1, .stride = 2}); });
+  }
   // Outputs of several classes of taps, cut into as few channels as windows in shared memory would take.
   for (const DType dtype : {DType::F32, DType::F16, DType::I32})
     expect_same({whole({50, 1, 9, 11}, 4, dtype), whole({1, 6, 4, 4}, 4, dtype)},

@@ -11,11 +11,12 @@
 #include <cstdlib>
 #include <string_view>
 
-#include "backends/gpu/gpu.h"
 #include "beeswax/system.h"
 #include "support/devices.h"
 #include "support/exact_product.h"
+#include "support/launch_recorder.h"
 #include "support/numbers.h"
+#include "support/reduced_precision.h"
 
 namespace beeswax {
 namespace {
@@ -24,32 +25,12 @@ namespace {
 [[maybe_unused]] const int kOwn = ::setenv("BEESWAX_BLAS", "own", 1);
 
 using test::ExactProduct;
+using test::LaunchRecorder;
+using test::ReducedPrecision;
 using test::small_numbers;
 using test::tensor_of;
 
-// The names of the kernels that were launched.
-class Recorder final : public gpu::LaunchHooks {
- public:
-  std::vector<std::string> names;
-  void begin(gpu::Gpu& /*gpu*/, const gpu::Submitted& work) noexcept override {
-    names.push_back(work.kernel.name);
-  }
-  void end(gpu::Gpu& /*gpu*/, const gpu::Submitted& /*work*/, bool /*taken*/) noexcept override {}
-  void waited(gpu::Gpu& /*gpu*/, const gpu::DeviceStream& /*stream*/) noexcept override {}
-};
-Recorder& recorder() {
-  static Recorder hooks;
-  gpu::launch_hooks.store(&hooks);
-  return hooks;
-}
-
-class ReducedPrecision {
- public:
-  explicit ReducedPrecision(bool allowed) { set_reduced_precision_f32(allowed); }
-  ~ReducedPrecision() { set_reduced_precision_f32(false); }
-  ReducedPrecision(const ReducedPrecision&) = delete;
-  ReducedPrecision& operator=(const ReducedPrecision&) = delete;
-};
+LaunchRecorder& recorder() { return LaunchRecorder::instance(); }
 
 class MatrixUnits : public testing::TestWithParam<Device> {
  protected:
@@ -268,6 +249,43 @@ TEST_P(MatrixUnits, ReducedPrecisionRoundsToNearest) {
     const float want = cases[i / 9].second;
     EXPECT_TRUE(std::isnan(want) ? std::isnan(right[i]) : right[i] == want) << i << ": " << right[i];
     EXPECT_TRUE(std::isnan(want) ? std::isnan(left[i]) : left[i] == want) << i << ": " << left[i];
+  }
+}
+
+// Large ones of f8e4m3 and of rounded f32 on Hopper: from copies of both operands, whatever their layouts.
+TEST_P(MatrixUnits, LargeProductsFromCopies) {
+  if (GetParam().is_cpu() || gpu::Gpu::of(GetParam()).properties().arch != "sm_90")
+    GTEST_SKIP() << "Hopper's own way, and for the speed of a GPU";
+  constexpr int64_t kBatch = 2, kM = 1030, kK = 1021, kN = 1100;
+  const auto run = [&](const Tensor& x, const Tensor& y, std::string_view way) {
+    recorder().names.clear();
+    Tensor c = x.matmul(y);
+    EXPECT_NE(recorder().count(way), 0) << way;
+    return c;
+  };
+  for (int i = 0; i < kLayouts * kLayouts; ++i) {
+    const auto inputs = [&](bool whole, DType dtype) {
+      return std::pair{
+          laid(tensor_of(small_numbers(kBatch * kM * kK, 1, whole), {kBatch, kM, kK}, dtype), i % kLayouts),
+          laid(tensor_of(small_numbers(kBatch * kK * kN, 2, whole), {kBatch, kK, kN}, dtype), i / kLayouts)};
+    };
+    const auto [whole_a, whole_b] = inputs(true, DType::F8E4M3);
+    const Tensor want = whole_a.to_dtype(DType::F64).matmul(whole_b.to_dtype(DType::F64));
+    ASSERT_EQ(run(whole_a, whole_b, "conv_wgmma_f8e4m3").to_bytes(), want.to_dtype(DType::F8E4M3).to_bytes())
+        << i;
+
+    const auto [a, b] = inputs(false, DType::F32);
+    const ReducedPrecision allowed(true);
+    const std::vector<double> got = run(a, b, "conv_wgmma_tf32").to_doubles();
+    const Tensor wide_a = a.to_dtype(DType::F64), wide_b = b.to_dtype(DType::F64);
+    const std::vector<double> sums = wide_a.matmul(wide_b).to_doubles();
+    const std::vector<double> magnitudes = wide_a.abs().matmul(wide_b.abs()).to_doubles();
+    const double units = static_cast<double>(kK) * 0x1p-23, gamma = units / (1 - units);
+    for (size_t at = 0; at < got.size(); ++at) {
+      const double rounding = (0x1p-10 + 0x1p-22) * magnitudes[at];
+      ASSERT_LE(std::fabs(got[at] - sums[at]), rounding + gamma * (magnitudes[at] + rounding))
+          << i << " at " << at;
+    }
   }
 }
 

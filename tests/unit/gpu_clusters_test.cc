@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-// Clusters of blocks on Hopper, over the fake libcuda: products whose k is cut into parts and long rows; what
-// is launched, and what happens where the driver does not take clusters.
+// Clusters of blocks on Hopper, over the fake libcuda: products whose k is cut into parts and long rows; and
+// convolutions there: what is launched, and what happens where the driver does not take clusters.
 #include <gtest/gtest.h>
 
 #include "beeswax/tensor.h"
 #include "support/expect_error.h"
 #include "support/fake_faults.h"
+#include "support/reduced_precision.h"
 
 namespace beeswax::test {
 namespace {
@@ -52,22 +53,47 @@ TEST_F(GpuClusters, PartsOfATileAreACluster) {
   });
 }
 
-TEST_F(GpuClusters, ConvolutionsOfStrideOneAreProductsOfPlaces) {
+TEST_F(GpuClusters, ConvolutionsAreProductsOfPlaces) {
   on_hopper([](fake::Control&, const Device& device) {
-    const auto conv = [&](const Shape& image, const Shape& kernel, const ConvOptions& options) {
-      Tensor::zeros(image, DType::BF16, device).conv2d(Tensor::zeros(kernel, DType::BF16, device), options);
+    const auto conv = [&](const Shape& image, const Shape& kernel, const ConvOptions& options,
+                          DType dtype = DType::BF16) {
+      Tensor::zeros(image, dtype, device).conv2d(Tensor::zeros(kernel, dtype, device), options);
       return launched.kernel;
     };
     EXPECT_EQ(conv({2, 64, 56, 56}, {128, 64, 3, 3}, {.padding = 1}), "conv_wgmma_bf16_128x128");
     EXPECT_EQ(launched.blocks, 4u);  // the units of the device
     EXPECT_EQ(conv({1, 64, 4, 4}, {128, 64, 3, 3}, {.padding = 1}), "conv_wgmma_bf16_128x64");
     EXPECT_EQ(launched.blocks, 1u);
-    // Too few channels, strides, groups.
+    EXPECT_EQ(conv({2, 64, 56, 56}, {128, 64, 3, 3}, {.padding = 1, .stride = 2}), "conv_wgmma_bf16_128x256");
+    EXPECT_EQ(conv({2, 64, 56, 56}, {128, 64, 3, 3}, {.padding = 1}, DType::F8E4M3),
+              "conv_wgmma_f8e4m3_128x128");
+    // f32: 51 tiles go evenly enough on four blocks, 53 are cut.
+    EXPECT_EQ(conv({2, 64, 56, 56}, {128, 64, 3, 3}, {.padding = 1}, DType::F32), "conv_lines_128");
+    EXPECT_EQ(launched.blocks, 4u);
+    EXPECT_EQ(conv({2, 64, 57, 57}, {128, 64, 3, 3}, {.padding = 1}, DType::F32), "conv_lines_join_128");
+    EXPECT_EQ(launched.blocks, 3u);
+    // Too few channels, groups, and strides so long that a copy of the image has more than windows see.
     EXPECT_EQ(conv({2, 3, 56, 56}, {128, 3, 3, 3}, {.padding = 1}).substr(0, 13), "conv_mma_bf16");
-    EXPECT_EQ(conv({2, 64, 56, 56}, {128, 64, 3, 3}, {.padding = 1, .stride = 2}).substr(0, 13),
-              "conv_mma_bf16");
     EXPECT_EQ(conv({2, 128, 56, 56}, {128, 64, 3, 3}, {.padding = 1, .groups = 2}).substr(0, 13),
               "conv_mma_bf16");
+    EXPECT_EQ(conv({2, 128, 56, 56}, {128, 128, 2, 2}, {.stride = 3}).substr(0, 13), "conv_mma_bf16");
+    Tensor::zeros({2, 64, 28, 28}, DType::F16, device)
+        .conv_transpose2d(Tensor::zeros({64, 128, 4, 4}, DType::F16, device), {.padding = 1, .stride = 2});
+    EXPECT_EQ(launched.kernel.substr(0, 15), "conv_wgmma_f16_");
+  });
+}
+
+TEST_F(GpuClusters, LargeProductsOfRoundedOperandsAreConvolutions) {
+  on_hopper([](fake::Control&, const Device& device) {
+    const auto product = [&](DType dtype, int64_t size) {
+      Tensor::zeros({size, size}, dtype, device).matmul(Tensor::zeros({size, size}, dtype, device));
+      return launched.kernel;
+    };
+    EXPECT_EQ(product(DType::F8E4M3, 1024), "conv_wgmma_f8e4m3_128x256");
+    EXPECT_EQ(product(DType::F8E4M3, 1000), "gemm_mma_f8e4m3");
+    EXPECT_EQ(product(DType::F32, 1024).substr(0, 11), "gemm_lines_");
+    const ReducedPrecision allowed(true);
+    EXPECT_EQ(product(DType::F32, 1024), "conv_wgmma_tf32_128x256");
   });
 }
 

@@ -55,7 +55,7 @@ bool as_product(Gpu& gpu, Backend& backend, const Sum& s) {
   gemm(gpu, backend,
        {s.c_out, s.down.out * s.across.out, s.c_in, s.dtype, s.dtype, s.dtype, s.w_data(), s.x, s.y, s.w_out,
         s.w_in, s.x_channel, x_across, s.y_channel, s.y_column, Nest<3>({&w_layout, &x_layout, &y_layout})},
-       "conv");
+       "conv", s.reduced);
   return true;
 }
 
@@ -113,6 +113,7 @@ detail::Ref<Storage> make_dense_rows(Backend& backend, Sum& s, int64_t row_parts
   if (row != s.c_in * taps) backend.fill({storage.get(), &whole, s.dtype}, Scalar(0).to(s.dtype, "conv"));
   backend.copy({s.kernel, &from_layout, s.dtype}, {storage.get(), &to_layout, s.dtype});
   s.kernel = storage.get();
+  s.w_base = storage->data();
   s.w = 0;
   s.w_filled = true;
   s.w_group = to[2];
@@ -267,7 +268,8 @@ size_t tile_of(const Gpu& gpu, const Sum& s, std::span<const TileChoice> tiles) 
 void launch_images(Gpu& gpu, Backend& backend, Sum s) {
   const int64_t outputs = s.down.out * s.across.out;
   const int64_t terms = s.c_in * s.down.taps * s.across.taps;
-  if (!s.classes_inside && (by_planes(gpu, s) || conv_hopper(gpu, backend, s))) return;
+  if (!s.classes_inside && by_planes(gpu, s)) return;
+  if (conv_hopper(gpu, backend, s)) return;
   const std::optional<ConvInside> inside = s.classes_inside ? s.classes_inside : gathers(s);
   const bool units = on_matrix_units(gpu, s.dtype);
   detail::Ref<Storage> copy;
@@ -311,6 +313,7 @@ void launch_images(Gpu& gpu, Backend& backend, Sum s) {
 
 // Groups of an image with more outputs than one launch can take, then its channels, then its rows.
 void launch_sum(Gpu& gpu, Backend& backend, const Sum& s) {
+  if (s.reduced && conv_hopper(gpu, backend, s)) return;  // quicker than plain products
   if (s.classes() == 1 && as_product(gpu, backend, s)) return;
   const auto refuse = [&](std::string_view why) {
     fail(ErrorKind::TooLarge, "conv", "an image of ", s.c_in, " by ", s.down.in, " by ", s.across.in, " for ",
@@ -365,12 +368,14 @@ Sum sum_of(const ConvShape& s, const Operand& x, const Operand& kernel, const Ta
   const Layout& in = *x.layout;  // [batch, groups * c_in, h, w]
   Sum sum{};
   sum.dtype = x.dtype;
+  sum.reduced = x.dtype == DType::F32 && reduced_precision_f32();
   sum.batch = s.batch;
   sum.groups = s.groups;
   sum.c_in = s.c_in;
   sum.c_out = s.c_out;
   sum.x = x.data();
   sum.kernel = kernel.storage;
+  sum.w_base = kernel.storage->data();
   sum.w = kernel.layout->offset();
   sum.y = out.data();
   sum.x_image = in.stride(0);
@@ -389,7 +394,6 @@ Sum sum_of(const ConvShape& s, const Operand& x, const Operand& kernel, const Ta
 }  // namespace
 
 void GpuBackend::conv(const ConvShape& s, const Operand& x, const Operand& kernel, const Target& out) {
-  if (dnn::conv(dnn::choice(), gpu_, *this, s, x, kernel, out, false)) return;
   const Layout& w = *kernel.layout;  // [groups * c_out, c_in, h, w]
   Sum sum = sum_of(s, x, kernel, out);
   sum.w_out = w.stride(0);
@@ -399,6 +403,12 @@ void GpuBackend::conv(const ConvShape& s, const Operand& x, const Operand& kerne
   sum.w_column = w.stride(3);
   sum.down = {s.h_in, s.h_out, s.h_k, s.h_stride, s.h_dilation, -s.h_padding};
   sum.across = {s.w_in, s.w_out, s.w_k, s.w_stride, s.w_dilation, -s.w_padding};
+  const dnn::Choice choice = dnn::choice();
+  // What libraries are measured in is f32 throughout.
+  const bool rounds = sum.reduced && conv_hopper_takes(gpu_, sum);
+  if (!(rounds && choice.mode == VendorMode::Auto) &&
+      dnn::conv(choice, gpu_, *this, s, x, kernel, out, false))
+    return;
   launch_sum(gpu_, *this, sum);
 }
 

@@ -38,13 +38,15 @@ struct Axis {
 /// A sum over channels and taps. Offsets and strides count elements.
 struct Sum {
   DType dtype;
+  bool reduced;  // whether f32 may be rounded (set_reduced_precision_f32)
   int64_t batch, groups, c_in, c_out;
   Axis down, across;
   const std::byte* x;
   std::byte* y;
-  const Storage* kernel;
-  int64_t w;      // where the kernel begins in its storage
-  bool w_filled;  // with zeros behind its rows up to packs of 8
+  const Storage* kernel;    // null of products, which nobody copies
+  const std::byte* w_base;  // its memory
+  int64_t w;                // where the kernel begins there
+  bool w_filled;            // with zeros behind its rows up to packs of 8
   int64_t x_image, x_group, x_channel, x_row, x_column;
   int64_t w_group, w_out, w_in, w_row, w_column;
   int64_t y_image, y_group, y_channel, y_row, y_column;
@@ -54,11 +56,13 @@ struct Sum {
   std::optional<ConvInside> classes_inside;  // of all of them
   int64_t classes() const { return int64_t{class_down.count} * class_across.count; }
 
-  const std::byte* w_data() const { return at(kernel->data(), w, dtype); }
+  const std::byte* w_data() const { return at(w_base, w, dtype); }
 };
 
-/// Makes the sum on Hopper's matrix units where the device has them and they are quicker; tells whether. That
-/// does not depend on the batch, so neither do an image's bits.
+/// Whether conv_hopper() makes the sum.
+bool conv_hopper_takes(const Gpu& gpu, const Sum& s);
+/// Makes the sum by Hopper's copy engine where the device has it and that is quicker; tells whether. That
+/// does not depend on the batch, so neither do an image's bits, but of f32.
 bool conv_hopper(Gpu& gpu, Backend& backend, const Sum& s);
 
 }  // namespace beeswax::gpu

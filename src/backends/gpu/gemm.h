@@ -18,8 +18,9 @@ struct Product {
   int64_t a_row, a_step, b_step, b_column, c_row, c_column;
   Nest<3> batch;
 };
-/// Writes every element of c. Throws TooLarge where a side is 2^31 or longer.
-void gemm(Gpu& gpu, Backend& backend, const Product& product, const char* operation);
+/// Writes every element of c. f32 by f32 may be rounded (set_reduced_precision_f32) where `reduced` says so.
+/// Throws TooLarge where a side is 2^31 or longer.
+void gemm(Gpu& gpu, Backend& backend, const Product& product, const char* operation, bool reduced = false);
 
 /// The same product as (b^T a^T)^T.
 Product exchanged(const Product& product);
@@ -28,6 +29,10 @@ Product exchanged(const Product& product);
 bool gemm_hopper(Gpu& gpu, const Product& product);
 /// Whether it would, if the strides suit it. Operands of f16 or bf16 may make an f32 result.
 bool hopper_takes(const Gpu& gpu, const Product& product);
+
+/// Makes a product of f8e4m3, or of f32 that may be rounded (`reduced`), as a convolution of one tap on
+/// Hopper, where it is large; tells whether. Takes copies of its operands, of 1 GiB at a time.
+bool gemm_as_conv(Gpu& gpu, Backend& backend, const Product& product, bool reduced);
 
 inline constexpr const char* kHopper = "sm_90";  ///< the target of Hopper's own kernels
 /// Microseconds that so many tiles of 128 rows take on Hopper's matrix units, each of so many steps of k.

@@ -220,6 +220,7 @@ void multiply(Gpu& gpu, Backend& backend, const Product& p, const UnitKernel* un
   if (std::max({p.m, p.n, p.k}) > kMostSize)
     fail(ErrorKind::TooLarge, operation, p.m, " by ", p.k, " times ", p.k, " by ", p.n,
          ": a side is 2^31 or longer");
+  if (gemm_as_conv(gpu, backend, p, is_tf32(unit))) return;
   if (is_tf32(unit)) return tiled(gpu, p, unit);
   if (gemm_hopper(gpu, p)) return;
   if (is_thin(p)) return thin(gpu, backend, p);
@@ -283,8 +284,8 @@ bool fills(const Gpu& gpu, int64_t m, int64_t n, int64_t batch, const GemmTile& 
   return ceil_div(m, tile.rows) * ceil_div(n, tile.columns) * batch >= gpu.properties().units;
 }
 
-void gemm(Gpu& gpu, Backend& backend, const Product& p, const char* operation) {
-  multiply(gpu, backend, p, unit_kernel(gpu, p, reduced_precision_f32()), operation);
+void gemm(Gpu& gpu, Backend& backend, const Product& p, const char* operation, bool reduced) {
+  multiply(gpu, backend, p, unit_kernel(gpu, p, reduced), operation);
 }
 
 namespace {

@@ -6,6 +6,7 @@
 
 #include "kernels/elements.h"
 #include "kernels/hopper_args.h"
+#include "kernels/mma/lanes.h"
 
 #if BW_NVIDIA
 namespace beeswax::gpu {
@@ -140,9 +141,9 @@ BW_DEVICE void hold(float (&sums)[n]) {
 #define BW_D32(a, b, c, e) a ", " b ", " c ", " e
 #define BW_O32(i) BW_O8(i), BW_O8(i + 8), BW_O8(i + 16), BW_O8(i + 24)
 
-/// d (+)= a b: 64 rows by n columns, 16 steps of k, f16 or bf16 into f32. `add`: 0 begins a new sum. A
-/// thread's sum i is row 16 warp + lane / 4 + 8 (i / 2 % 2), column 8 (i / 4) + 2 (lane % 4) + i % 2. turned:
-/// the operand is dense along its rows (columns), not k.
+/// d (+)= a b: 64 rows by n columns, 16 steps of k of f16 or bf16, 8 of tf32, into f32. `add`: 0 begins a new
+/// sum. A thread's sum i is row 16 warp + lane / 4 + 8 (i / 2 % 2), column 8 (i / 4) + 2 (lane % 4) + i % 2.
+/// turned: the operand is dense along its rows (columns), not k, which no unit takes of tf32.
 template <class T, int n, bool turned_a, bool turned_b>
 struct Wgmma;
 #define BW_WGMMA(T, name, n, registers, ...)                                                               \
@@ -156,17 +157,28 @@ struct Wgmma;
           : [a] "l"(a), [b] "l"(b), [add] "r"(add), [ta] "n"(int{turned_a}), [tb] "n"(int{turned_b}));     \
     }                                                                                                      \
   }
-#define BW_WGMMA_SIZES(T, name)                                                                      \
-  BW_WGMMA(T, name, 16, BW_D0, BW_O8(0));                                                            \
-  BW_WGMMA(T, name, 64, BW_D32(BW_D0, BW_D1, BW_D2, BW_D3), BW_O32(0));                              \
-  BW_WGMMA(T, name, 128, BW_D32(BW_D0, BW_D1, BW_D2, BW_D3) ", " BW_D32(BW_D4, BW_D5, BW_D6, BW_D7), \
-           BW_O32(0), BW_O32(32));                                                                   \
-  BW_WGMMA(T, name, 256,                                                                             \
-           BW_D32(BW_D0, BW_D1, BW_D2, BW_D3) ", " BW_D32(BW_D4, BW_D5, BW_D6, BW_D7) ", " BW_D32(   \
-               BW_D8, BW_D9, BW_D10, BW_D11) ", " BW_D32(BW_D12, BW_D13, BW_D14, BW_D15),            \
-           BW_O32(0), BW_O32(32), BW_O32(64), BW_O32(96))
-BW_WGMMA_SIZES(f16, "f16");
-BW_WGMMA_SIZES(bf16, "bf16");
+#define BW_WGMMA_WIDE(T, name, n, registers, ...)                                                    \
+  template <>                                                                                        \
+  struct Wgmma<T, n, false, false> {                                                                 \
+    BW_DEVICE_MEMBER static void multiply(float (&d)[n / 2], uint64_t a, uint64_t b, uint32_t add) { \
+      asm volatile("{ .reg .pred p; setp.ne.b32 p, %[add], 0; wgmma.mma_async.sync.aligned.m64n" #n  \
+                   "k8.f32." name "." name " {" registers "}, %[a], %[b], p, 1, 1; }"                \
+                   : __VA_ARGS__                                                                     \
+                   : [a] "l"(a), [b] "l"(b), [add] "r"(add));                                        \
+    }                                                                                                \
+  }
+#define BW_WGMMA_SIZES(Size, T, name)                                                                       \
+  Size(T, name, 16, BW_D0, BW_O8(0));                                                                       \
+  Size(T, name, 64, BW_D32(BW_D0, BW_D1, BW_D2, BW_D3), BW_O32(0));                                         \
+  Size(T, name, 128, BW_D32(BW_D0, BW_D1, BW_D2, BW_D3) ", " BW_D32(BW_D4, BW_D5, BW_D6, BW_D7), BW_O32(0), \
+       BW_O32(32));                                                                                         \
+  Size(T, name, 256,                                                                                        \
+       BW_D32(BW_D0, BW_D1, BW_D2, BW_D3) ", " BW_D32(BW_D4, BW_D5, BW_D6, BW_D7) ", " BW_D32(              \
+           BW_D8, BW_D9, BW_D10, BW_D11) ", " BW_D32(BW_D12, BW_D13, BW_D14, BW_D15),                       \
+       BW_O32(0), BW_O32(32), BW_O32(64), BW_O32(96))
+BW_WGMMA_SIZES(BW_WGMMA, f16, "f16");
+BW_WGMMA_SIZES(BW_WGMMA, bf16, "bf16");
+BW_WGMMA_SIZES(BW_WGMMA_WIDE, Tf32, "tf32");
 
 }  // namespace beeswax::gpu
 #endif  // BW_NVIDIA

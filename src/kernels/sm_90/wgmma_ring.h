@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The ring of stages by which operands come to Hopper's matrix units: one warpgroup keeps the copy engine
-// busy, two multiply what it brought, f16 or bf16 summed in f32. Blocks stay and take tile after tile, so
-// that the next tile's operands come while results go out.
+// busy, two multiply what it brought, f16, bf16 or tf32 summed in f32. Blocks stay and take tile after tile,
+// so that the next tile's operands come while results go out.
 #pragma once
 
 #include "kernels/gemm.h"
@@ -38,10 +38,10 @@ struct WgmmaRing {
   static constexpr int kColumns = tile.columns, kStages = tile.stages;
   static constexpr bool kShared = rows == 64;
   static constexpr int kOwn = kShared ? kColumns / 2 : kColumns;  // columns of a warpgroup
-  static constexpr uint32_t kBytesA = rows * kWgmmaStep * 2, kBytesB = kColumns * kWgmmaStep * 2;
+  static constexpr uint32_t kBytesA = rows * kHopperLine, kBytesB = kColumns * kHopperLine;
   static constexpr uint32_t kStage = kBytesA + kBytesB;
   static constexpr uint32_t kLine =
-      64 * kWgmmaStep * 2;                       // of an operand that is dense along its rows: 64 of them
+      64 * kHopperLine;                          // of an operand that is dense along its rows: 64 of them
   static constexpr uint32_t kBox = 64 * 64 * 2;  // of results on their way out
   static constexpr uint32_t kAllOut = kColumns >= 64 ? kWgmmaOut : 0;
 
@@ -138,12 +138,12 @@ struct WgmmaRing {
       uint32_t last = 0;  // the stage before
       for (uint32_t step = at.first; step < at.last; ++step) {
         phase_wait(full + stage * 8, parity);
-        const uint32_t a = stages + stage * kStage + part_row(group) * 128;
-        const uint32_t b = stages + stage * kStage + kBytesA + part_column(group) * 128;
+        const uint32_t a = stages + stage * kStage + part_row(group) * kHopperLine;
+        const uint32_t b = stages + stage * kStage + kBytesA + part_column(group) * kHopperLine;
         hold(sums);
         wgmma_begin();
 #pragma unroll
-        for (uint32_t k = 0; k < kWgmmaStep / 16; ++k) {
+        for (uint32_t k = 0; k < kHopperLine / 32; ++k) {
           Wgmma<T, kOwn, turned_a, turned_b>::multiply(
               sums, wgmma_operand(a + k * (turned_a ? 2048 : 32), kLine),
               wgmma_operand(b + k * (turned_b ? 2048 : 32), kLine), 1);

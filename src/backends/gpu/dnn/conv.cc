@@ -129,8 +129,8 @@ bool conv(const Choice& choice, Gpu& gpu, Backend& backend, const ConvShape& sha
     if (plan == nullptr) return false;
     run(gpu, backend, *plan, x, kernel, out);
   } catch (const Error& error) {
-    // Ours take a copy of the input at most, of 1 GiB, beside the result, and who asked for no library need
-    // not hear of its troubles.
+    // Ours take copies of the kernel and of the input at most, of 1 GiB or of one image, and who asked for no
+    // library need not hear of its troubles.
     if (error.kind() == ErrorKind::OutOfMemory || choice.mode == VendorMode::Auto) return false;
     throw;
   }

@@ -1,0 +1,36 @@
+// SPDX-License-Identifier: Apache-2.0
+// Where the operands and the results of a convolution on Hopper lie.
+#pragma once
+
+#include "kernels/conv_hopper_args.h"
+#include "kernels/mma/wgmma.h"
+
+#if BW_NVIDIA
+namespace beeswax::gpu {
+
+/// Has the operands of a step of `width` of k copied to shared memory: rows from `row` on of the kernel,
+/// places for outputs from `column` on. Places before the first and behind the last are zeros too.
+template <uint32_t width>
+BW_DEVICE void load_conv_step(const ConvHopperArgs& args, const ConvHopperArgs* maps, uint32_t batch,
+                              uint32_t row, uint32_t column, uint32_t step, uint32_t a, uint32_t b,
+                              uint32_t ready) {
+  const uint32_t tap = divide(step, args.tap_steps), chunk = step - tap * args.tap_steps.divisor;
+  const int32_t distance = args.distances[batch * args.taps + tap];
+  load_box(a, &maps->product.a, ready, step * width, row, batch);
+  load_box(b, &maps->product.b, ready, chunk * width, column + static_cast<uint32_t>(distance), 0);
+}
+
+/// The output that a place stands for: in elements from the first of its class and channel; if there is one.
+struct ConvOutput {
+  int64_t offset;
+  bool exists;
+};
+BW_DEVICE ConvOutput conv_output(const ConvHopperArgs& args, uint32_t place) {
+  const uint32_t image = divide(place, args.plane), in = place - image * args.plane.divisor;
+  const uint32_t row = divide(in, args.pitch), column = in - row * args.pitch.divisor;
+  return {image * args.y_image + row * args.y_row + column * args.y_column,
+          place < args.product.n && row < args.out_rows && column < args.out_columns};
+}
+
+}  // namespace beeswax::gpu
+#endif
