@@ -8,6 +8,7 @@
 
 #include "backends/gpu/conv_sum.h"
 #include "backends/gpu/gemm.h"
+#include "core/divide.h"
 #include "kernels/conv_hopper_args.h"
 
 namespace beeswax::gpu {
@@ -95,10 +96,7 @@ struct Places {
     const int64_t ahead = i * classes.dilation - classes.padding, down = floor_div(ahead, classes.stride);
     return {-down, ahead - down * classes.stride};
   }
-  static int64_t floor_div(int64_t a, int64_t b) { return a / b - (a % b < 0 ? 1 : 0); }
 };
-
-constexpr int64_t kAlign = 16;  // bytes, of what the copy engine sees
 
 // How a sum is made. Nothing of this depends on the batch.
 struct Plan {
@@ -117,7 +115,7 @@ struct Plan {
         step(kHopperLine / way.element),
         tap_steps(ceil_div(s.c_in, step)),
         steps(taps * tap_steps),
-        line(ceil_div(s.c_in * way.element, kAlign) * kAlign / way.element) {}
+        line(round_up(s.c_in * way.element, kHopperAlign) / way.element) {}
   // Once both axes are small: places of an image, and how often it has them.
   int64_t plane() const { return down.pitch * across.pitch; }
   int64_t phases() const { return down.phases * across.phases; }
@@ -142,7 +140,7 @@ bool is_worth_it(const Sum& s, const Plan& plan) {
   };
   return s.c_out >= kLeastOut && s.c_in * plan.taps >= kLeastTerms && plan.down.is_small() &&
          plan.across.is_small() && plan.phases() <= plan.taps &&  // or copies have more than taps read
-         use(s.c_in, plan.tap_steps * plan.step) * use(s.c_out, ceil_div(s.c_out, 64) * 64) *
+         use(s.c_in, plan.tap_steps * plan.step) * use(s.c_out, round_up(s.c_out, 64)) *
                  use(s.down.out * s.across.out, plan.plane()) >=
              (plan.way.on_units ? kLeastUse : kLeastUseOfF32);
 }

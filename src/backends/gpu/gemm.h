@@ -35,6 +35,7 @@ bool hopper_takes(const Gpu& gpu, const Product& product);
 bool gemm_as_conv(Gpu& gpu, Backend& backend, const Product& product, bool reduced);
 
 inline constexpr const char* kHopper = "sm_90";  ///< the target of Hopper's own kernels
+inline constexpr int64_t kHopperAlign = 16;      ///< bytes, of what its copy engine sees
 /// Microseconds that so many tiles of 128 rows take on Hopper's matrix units, each of so many steps of k.
 double wgmma_time(const Gpu& gpu, int64_t tiles, int columns, int64_t steps);
 

@@ -10,8 +10,6 @@ namespace beeswax::gpu {
 namespace {
 
 constexpr size_t kTiles = std::size(kWgmmaTiles);
-constexpr int64_t kAlign = 16;  // bytes, of what the copy engine sees
-constexpr int64_t kLine = 128;  // bytes of a box's lines, along the axis that is dense
 constexpr int64_t kMostSize = (int64_t{1} << 31) - 1;
 constexpr int64_t kLeastWork = int64_t{1} << 20;  // multiplications; below, other kernels start sooner
 constexpr int64_t kLeastFew = int64_t{1} << 18;   // for each of few rows
@@ -49,13 +47,13 @@ std::optional<TensorView> view_of(const Side& side, int64_t box_lanes, int64_t b
   const int64_t across = side.turned ? side.lanes : side.steps, down = side.turned ? side.steps : side.lanes;
   if ((side.turned ? side.lane_stride : side.step_stride) != 1 && across > 1) return std::nullopt;
   const auto stride_bytes = [&](int64_t stride, int64_t size) {
-    return size > 1 ? stride * side.element : kAlign;  // one that is never walked may be any
+    return size > 1 ? stride * side.element : kHopperAlign;  // one that is never walked may be any
   };
   const int64_t bytes[] = {stride_bytes(side.turned ? side.step_stride : side.lane_stride, down),
                            stride_bytes(side.batch_stride, side.batch)};
   for (const int64_t stride : bytes)
-    if (stride <= 0 || stride % kAlign != 0 || stride >= int64_t{1} << 40) return std::nullopt;
-  if (reinterpret_cast<uintptr_t>(side.data) % kAlign != 0) return std::nullopt;
+    if (stride <= 0 || stride % kHopperAlign != 0 || stride >= int64_t{1} << 40) return std::nullopt;
+  if (reinterpret_cast<uintptr_t>(side.data) % kHopperAlign != 0) return std::nullopt;
   TensorView view{};
   view.data = side.data;
   view.element = static_cast<int>(side.element);
@@ -64,7 +62,7 @@ std::optional<TensorView> view_of(const Side& side, int64_t box_lanes, int64_t b
   view.dims[2] = static_cast<uint64_t>(side.batch);
   view.strides[0] = static_cast<uint64_t>(bytes[0]);
   view.strides[1] = static_cast<uint64_t>(bytes[1]);
-  view.box[0] = static_cast<uint32_t>(kLine / side.element);
+  view.box[0] = static_cast<uint32_t>(kHopperLine / side.element);
   view.box[1] = static_cast<uint32_t>(side.turned ? box_steps : box_lanes);
   return view;
 }
