@@ -39,6 +39,10 @@ std::vector<Named> all_kernels() {
 #if defined(BW_ISA_LEVELS)
     if (level == cpu::Isa::v4)
       out.push_back({"v4 without vnni", &cpu::isa_v4::quantized_dot_kernels_without_vnni()});
+    if (level == cpu::Isa::v4 && cpu::has_vnni())
+      out.push_back({"v4 of amx in loops", &cpu::isa_v4::quantized_dot_kernels_of_amx_in_loops()});
+    if (level == cpu::Isa::v4 && cpu::has_amx())
+      out.push_back({"v4 without amx", &cpu::isa_v4::quantized_dot_kernels_without_amx()});
 #endif
   }
   cpu::set_isa(cpu::best_isa());
@@ -120,6 +124,15 @@ TEST(QuantDot, ActivationsAreCloseAndSumsAreRight) {
   }
 }
 
+#if defined(BW_ISA_LEVELS)
+TEST(QuantDot, TilesAreUsedWhereTheProcessorHasThem) {
+  if (cpu::best_isa() != cpu::Isa::v4) GTEST_SKIP() << "this machine has no AVX-512";
+  const int rows = cpu::isa_v4::quantized_dot_kernels().tile_rows;
+  const int of_tiles = cpu::isa_v4::quantized_dot_kernels_of_amx_in_loops().tile_rows;
+  EXPECT_EQ(rows == of_tiles, cpu::has_amx());
+}
+#endif
+
 class QuantRows : public testing::TestWithParam<QuantType> {};
 
 TEST_P(QuantRows, MatchDoubleAndEachOther) {
@@ -188,6 +201,39 @@ TEST_P(QuantRows, MatchDoubleAndEachOther) {
         ASSERT_EQ(std::bit_cast<uint32_t>(through[i]), std::bit_cast<uint32_t>(first[i]))
             << quant_name(type) << " k " << k << " panel " << named.name << " activation " << i / rows
             << " row " << i % rows << ": " << through[i] << " " << first[i];
+    }
+  }
+}
+
+// Activations meet panels some tiles at a time, and tiles and panels may be full in part.
+TEST_P(QuantRows, PanelsMeetAnyNumberOfActivations) {
+  const QuantType type = GetParam();
+  const auto id = static_cast<size_t>(type);
+  const QuantTraits& traits = quant_traits(type);
+  const int64_t blocks = traits.block_elements == 32 ? 19 : 5, k = blocks * traits.block_elements;
+  std::mt19937 random(5);
+  std::normal_distribution<float> normal;
+  for (const int64_t m : {1, 7, 8, 9, 16, 17, 64, 65, 136}) {
+    const int64_t rows = 1 + m % 32;
+    const std::vector<uint8_t> weights =
+        reference::random_blocks(type, static_cast<size_t>(rows * blocks), random);
+    const auto* from = reinterpret_cast<const std::byte*>(weights.data());
+    std::vector<float> x(static_cast<size_t>(m * k));
+    for (float& value : x) value = normal(random);
+    const Activations activations(type, m, k, x);
+    for (const Named& named : all_kernels()) {
+      if (rows > named.kernels->panel_rows) continue;
+      std::vector<float> one_by_one(static_cast<size_t>(m * rows)), through(one_by_one.size(), -1.0f);
+      for (int64_t a = 0; a < m; ++a)
+        named.kernels->rows[id](from, rows, k, activations.bytes.data() + a * activations.layout.stride,
+                                one_by_one.data() + a * rows);
+      const AlignedBytes panel = aligned_bytes(named.kernels->panel_bytes[id](k));
+      named.kernels->pack[id](from, rows, k, panel.get());
+      cpu::Ahead none{panel.get(), panel.get()};
+      named.kernels->panel[id](panel.get(), rows, k, tiled(named, type, activations, m, k).get(), m, none,
+                               through.data(), rows);
+      ASSERT_EQ(std::memcmp(through.data(), one_by_one.data(), through.size() * sizeof(float)), 0)
+          << quant_name(type) << " " << named.name << " activations " << m << " rows " << rows;
     }
   }
 }

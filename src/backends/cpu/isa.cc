@@ -5,8 +5,13 @@
 #include <cstdlib>
 #include <string>
 
+#if defined(__x86_64__)
+#include <cpuid.h>
+#endif
+
 #include "beeswax/export.h"
 #include "core/fail.h"
+#include "core/os/cpu.h"
 
 namespace beeswax::cpu {
 namespace {
@@ -36,6 +41,17 @@ Isa choose() {
     return level;
   }
   fail(ErrorKind::InvalidArgument, "cpu", "BEESWAX_CPU_ISA=", forced, " is not one of base, v3, v4");
+}
+
+/// Tiles of bytes in the processor.
+bool processor_has_amx() {
+#if defined(__x86_64__)
+  constexpr unsigned kTiles = 1u << 24, kBytes = 1u << 25;
+  unsigned a = 0, b = 0, c = 0, d = 0;
+  return __get_cpuid_count(7, 0, &a, &b, &c, &d) != 0 && (d & kTiles) != 0 && (d & kBytes) != 0;
+#else
+  return false;
+#endif
 }
 
 std::atomic<Isa>& current() {
@@ -78,6 +94,15 @@ BW_API bool has_vnni() {
 #else
   return false;
 #endif
+}
+
+BW_API bool has_amx() {
+  static const bool amx = [] {
+    const char* wanted = std::getenv("BEESWAX_CPU_AMX");
+    return !(wanted != nullptr && std::string_view(wanted) == "off") && has_vnni() && processor_has_amx() &&
+           os::may_use_tiles();
+  }();
+  return amx;
 }
 
 }  // namespace beeswax::cpu

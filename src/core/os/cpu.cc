@@ -3,6 +3,7 @@
 
 #include <pthread.h>
 #include <sched.h>
+#include <sys/syscall.h>
 #include <sys/utsname.h>
 #include <unistd.h>
 
@@ -62,6 +63,16 @@ std::string cpu_name() {
 }
 
 int current_processor() { return sched_getcpu(); }
+
+bool may_use_tiles() {
+#if defined(__linux__) && defined(__x86_64__)
+  // ARCH_REQ_XCOMP_PERM, which Linux has since 5.16, for the state that holds tiles.
+  constexpr int64_t kAskForState = 0x1023, kTiles = 18;
+  return syscall(SYS_arch_prctl, kAskForState, kTiles) == 0;
+#else
+  return false;
+#endif
+}
 
 ProcessorSet ProcessorSet::of_thread(int id) {
   ProcessorSet set;

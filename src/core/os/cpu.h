@@ -46,6 +46,10 @@ BW_API size_t last_level_cache_bytes();
 /// The same of these processors, as files below `folder` describe them; 0 where they do not.
 size_t last_level_cache_bytes(const ProcessorSet& processors, const std::string& folder);
 
+/// Asks the system to keep the tile registers of AMX for this process's threads; whether it does. It has to
+/// be asked before the first use.
+bool may_use_tiles();
+
 /// Tells the processor that this is a spin-wait loop.
 inline void cpu_relax() {
 #if defined(__x86_64__)

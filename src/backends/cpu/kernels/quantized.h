@@ -127,6 +127,10 @@ BW_KERNEL_TABLE(QuantizedDotKernels, quantized_dot_kernels)
 namespace isa_v4 {
 /// What quantized_dot_kernels() gives on a machine without the 8-bit dot-product instructions.
 const QuantizedDotKernels& quantized_dot_kernels_without_vnni();
+/// What it gives on one with these, without AMX; and with AMX, whose instructions are loops here, slow, for
+/// tests on other machines. Both need the dot-product instructions.
+const QuantizedDotKernels& quantized_dot_kernels_without_amx();
+const QuantizedDotKernels& quantized_dot_kernels_of_amx_in_loops();
 }  // namespace isa_v4
 #endif
 

@@ -11,6 +11,9 @@
 #include <immintrin.h>
 #endif
 
+#include <type_traits>
+
+#include "backends/cpu/kernels/amx_unit.h"
 #include "backends/cpu/kernels/quantized.h"
 #include "backends/cpu/kernels/request.h"
 #include "quant/formats.h"
@@ -178,6 +181,8 @@ namespace vnni {
 #include "backends/cpu/kernels/quantized_pack.inc"
 #include "backends/cpu/kernels/quantized_tile.inc"
 #include "backends/cpu/kernels/quantized_panel.inc"
+#include "backends/cpu/kernels/quantized_amx_pack.inc"
+#include "backends/cpu/kernels/quantized_amx.inc"
 // clang-format on
 }  // namespace vnni
 #if defined(__clang__)
@@ -196,7 +201,11 @@ namespace vnni {
 const QuantizedDotKernels& quantized_dot_kernels() { return plain::kTable; }
 #elif defined(BW_ISA_v4)
 const QuantizedDotKernels& quantized_dot_kernels_without_vnni() { return plain::kTable; }
-const QuantizedDotKernels& quantized_dot_kernels() { return has_vnni() ? vnni::kTable : plain::kTable; }
+const QuantizedDotKernels& quantized_dot_kernels_without_amx() { return vnni::kTable; }
+const QuantizedDotKernels& quantized_dot_kernels_of_amx_in_loops() { return vnni::kAmxLoopTable; }
+const QuantizedDotKernels& quantized_dot_kernels() {
+  return has_amx() ? vnni::kAmxTable : has_vnni() ? vnni::kTable : plain::kTable;
+}
 #else
 const QuantizedDotKernels& quantized_dot_kernels() {
   static constexpr QuantizedDotKernels kTable = {
