@@ -16,7 +16,8 @@ HEAD = """# Operations
 
 Made from `src/tables/*.def` by `tools/docs_tables.py`; do not edit. Bounds are in units in the last place
 (ulp) of the result; "exact" results carry no rounding of their own, and 0.51 stands for one correct rounding.
-Narrow floats (f16, bf16, f8e4m3) compute in f32 and round once more.
+Narrow floats (f16, bf16, f8e4m3) compute in f32 and round once more. Which dtypes all other operations take is in
+[support.md](support.md).
 """
 
 

@@ -376,6 +376,20 @@ TEST_P(Indexing, BadIds) {
   expect_bad_id([&] { Tensor::zeros({3}, DType::U8, here).gather(big, 0); }, "gather", 9, 123457, 3);
 }
 
+TEST_P(Indexing, BadIdsOnEveryDType) {
+  const Tensor row = from_vec(std::vector<int32_t>{0, 9, 1}, {3});
+  const Tensor grid = row.reshape({3, 1}).broadcast_as({3, 5});
+  for (const DType dtype : test::arithmetic_dtypes()) {
+    SCOPED_TRACE(std::string(dtype_name(dtype)));
+    const Tensor x = Tensor::zeros({4, 5}, dtype, here), source = Tensor::ones({3, 5}, dtype, here);
+    expect_bad_id([&] { x.index_select(row, 0); }, "index_select", 9, 1, 4);
+    expect_bad_id([&] { x.gather(grid, 0); }, "gather", 9, 5, 4);
+    expect_bad_id([&] { x.scatter(grid, source, 0); }, "scatter", 9, 5, 4);
+    expect_bad_id([&] { x.scatter_add(grid, source, 0); }, "scatter_add", 9, 5, 4);
+    expect_bad_id([&] { x.index_add(row, source, 0); }, "index_add", 9, 1, 4);
+  }
+}
+
 // Few ids of many elements.
 TEST_P(Indexing, BadIdsOfScatter) {
   Tensor x = Tensor::zeros({2, 1100, 130}, DType::U8, here);

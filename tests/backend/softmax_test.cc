@@ -6,6 +6,7 @@
 #include "core/thread_pool.h"
 #include "support/devices.h"
 #include "support/expect_error.h"
+#include "support/isa_levels.h"
 #include "support/numbers.h"
 
 namespace beeswax {
@@ -422,23 +423,27 @@ TEST(Cumsum, EveryDTypeAndAxis) {
 }
 
 TEST(RowBits, DoNotDependOnLevelOrThreads) {
-  const Tensor x = random_tensor({37, 1500}, DType::F32, 4);
-  const Tensor w = random_tensor({1500}, DType::F32, 5);
-  const cpu::Isa best = cpu::best_isa();
-  const int threads = ThreadPool::global().threads();
-  std::vector<std::vector<std::byte>> first;
-  for (cpu::Isa level : {cpu::Isa::base, cpu::Isa::v3, cpu::Isa::v4}) {
-    if (level > best) continue;
-    cpu::set_isa(level);
-    ThreadPool::global().set_threads(1 + static_cast<int>(level));
-    const std::vector<std::vector<std::byte>> got = {
-        x.softmax(-1).to_bytes(),      x.log_softmax({0, 1}).to_bytes(), x.rms_norm(w).to_bytes(),
-        x.layer_norm(w, w).to_bytes(), x.cumsum(0).to_bytes(),           x.cumsum(1).to_bytes()};
-    if (first.empty()) first = got;
-    EXPECT_EQ(got, first) << cpu::isa_name(level);
-  }
-  cpu::set_isa(best);
-  ThreadPool::global().set_threads(threads);
+  for (const DType dtype : floats())
+    for (const Shape& shape : {Shape{37, 1500}, Shape{5, 67}}) {
+      const int64_t n = shape[1];
+      const Tensor x = random_tensor(shape, dtype, 4);
+      const Tensor w = random_tensor({n}, dtype, 5);
+      std::vector<std::vector<std::byte>> first;
+      at_every_level([&](cpu::Isa level) {
+        with_threads({1, 2, 3}, [&](int threads) {
+          const std::vector<std::vector<std::byte>> got = {
+              x.softmax(-1).to_bytes(),     x.softmax(0).to_bytes(),
+              x.log_softmax(-1).to_bytes(), x.log_softmax({0, 1}).to_bytes(),
+              x.rms_norm(w).to_bytes(),     x.layer_norm(w, w).to_bytes(),
+              x.rms_norm().to_bytes(),      x.layer_norm().to_bytes(),
+              x.cumsum(0).to_bytes(),       x.cumsum(1).to_bytes()};
+          if (first.empty()) first = got;
+          for (size_t i = 0; i < got.size(); ++i)
+            EXPECT_EQ(got[i], first[i]) << dtype_name(dtype) << " " << n << " operation " << i << " level "
+                                        << cpu::isa_name(level) << " threads " << threads;
+        });
+      });
+    }
 }
 
 }  // namespace

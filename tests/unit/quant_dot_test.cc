@@ -11,13 +11,16 @@
 
 #include <bit>
 #include <cmath>
+#include <cstdlib>
 #include <cstring>
+#include <fstream>
 #include <limits>
 #include <memory>
 #include <random>
 
 #include "backends/cpu/kernels/quantized.h"
 #include "quant/formats.h"
+#include "support/expect_error.h"
 #include "support/isa_levels.h"
 #include "support/quant_reference.h"
 
@@ -125,13 +128,34 @@ TEST(QuantDot, ActivationsAreCloseAndSumsAreRight) {
 }
 
 #if defined(BW_ISA_LEVELS)
+/// Whether the system lists a feature of the processor.
+bool system_lists(const std::string& feature) {
+  std::ifstream file("/proc/cpuinfo");
+  for (std::string line; std::getline(file, line);)
+    if (line.starts_with("flags")) return (line + ' ').find(' ' + feature + ' ') != std::string::npos;
+  return false;
+}
+
 TEST(QuantDot, TilesAreUsedWhereTheProcessorHasThem) {
   if (cpu::best_isa() != cpu::Isa::v4) GTEST_SKIP() << "this machine has no AVX-512";
+  const bool expected = system_lists("amx_int8") && cpu::wants_amx();
+  EXPECT_EQ(cpu::has_amx(), expected);
   const int rows = cpu::isa_v4::quantized_dot_kernels().tile_rows;
-  const int of_tiles = cpu::isa_v4::quantized_dot_kernels_of_amx_in_loops().tile_rows;
-  EXPECT_EQ(rows == of_tiles, cpu::has_amx());
+  EXPECT_EQ(rows == cpu::isa_v4::quantized_dot_kernels_of_amx_in_loops().tile_rows, expected);
 }
 #endif
+
+TEST(QuantDot, VariableTurnsTilesOff) {
+  const char* before = std::getenv("BEESWAX_CPU_AMX");
+  const std::string kept = before == nullptr ? "" : before;
+  setenv("BEESWAX_CPU_AMX", "off", 1);
+  EXPECT_FALSE(cpu::wants_amx());
+  setenv("BEESWAX_CPU_AMX", "", 1);
+  EXPECT_TRUE(cpu::wants_amx());
+  setenv("BEESWAX_CPU_AMX", "no", 1);
+  EXPECT_ERROR(cpu::wants_amx(), InvalidArgument, "BEESWAX_CPU_AMX=no is not off");
+  setenv("BEESWAX_CPU_AMX", kept.c_str(), 1);
+}
 
 class QuantRows : public testing::TestWithParam<QuantType> {};
 
@@ -194,7 +218,8 @@ TEST_P(QuantRows, MatchDoubleAndEachOther) {
         const std::byte* const begin = panel.get();
         cpu::Ahead ahead{begin, begin + 640};
         named.kernels->panel[id](panel.get(), count, k, tiles.get(), m, ahead, through.data() + r, rows);
-        EXPECT_GT(ahead.next, begin) << quant_name(type);
+        const bool of_tiles = named.name == "v4 of amx in loops" || (named.name == "v4" && cpu::has_amx());
+        EXPECT_EQ(ahead.next == begin, of_tiles) << quant_name(type);
         EXPECT_LT(ahead.next, ahead.end + 8 * 64) << quant_name(type);
       }
       for (size_t i = 0; i < out.size(); ++i)
@@ -213,7 +238,7 @@ TEST_P(QuantRows, PanelsMeetAnyNumberOfActivations) {
   const int64_t blocks = traits.block_elements == 32 ? 19 : 5, k = blocks * traits.block_elements;
   std::mt19937 random(5);
   std::normal_distribution<float> normal;
-  for (const int64_t m : {1, 7, 8, 9, 16, 17, 64, 65, 136}) {
+  for (const int64_t m : {1, 7, 8, 9, 16, 17, 64, 65, 95, 127, 136}) {
     const int64_t rows = 1 + m % 32;
     const std::vector<uint8_t> weights =
         reference::random_blocks(type, static_cast<size_t>(rows * blocks), random);

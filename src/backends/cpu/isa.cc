@@ -96,12 +96,16 @@ BW_API bool has_vnni() {
 #endif
 }
 
+bool wants_amx() {
+  const char* said = std::getenv("BEESWAX_CPU_AMX");
+  const std::string_view wanted = said == nullptr ? "" : said;
+  if (!wanted.empty() && wanted != "off")
+    fail(ErrorKind::InvalidArgument, "cpu", "BEESWAX_CPU_AMX=", wanted, " is not off");
+  return wanted.empty();
+}
+
 BW_API bool has_amx() {
-  static const bool amx = [] {
-    const char* wanted = std::getenv("BEESWAX_CPU_AMX");
-    return !(wanted != nullptr && std::string_view(wanted) == "off") && has_vnni() && processor_has_amx() &&
-           os::may_use_tiles();
-  }();
+  static const bool amx = wants_amx() && has_vnni() && processor_has_amx() && os::may_use_tiles();
   return amx;
 }
 

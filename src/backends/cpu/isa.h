@@ -20,9 +20,11 @@ Isa best_isa();
 void set_isa(Isa level);
 /// Whether the CPU has the 8-bit dot-product instructions (AVX-512 VNNI).
 bool has_vnni();
-/// Whether it also has products of tiles of bytes (AMX) that this process may use; asks the system once. The
-/// variable BEESWAX_CPU_AMX=off says no.
+/// Whether it also has products of tiles of bytes (AMX) that this process may use; asks the system once
+/// (os::may_use_tiles). The variable BEESWAX_CPU_AMX=off says no.
 bool has_amx();
+/// Whether the variable allows it; InvalidArgument where it says something else.
+bool wants_amx();
 
 #if defined(__x86_64__) && !defined(BW_ONE_ISA)
 #define BW_ISA_LEVELS 1

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "backends/cpu/backend.h"
+#include "backends/cpu/isa.h"
 #include "backends/cpu/memory.h"
 #include "backends/cpu/processor.h"
 #include "core/fail.h"
@@ -195,6 +196,7 @@ void CpuBackend::synchronize() {}
 CpuBackend& CpuBackend::instance() {
   static CpuBackend& the_backend = []() -> CpuBackend& {
     check_maker();
+    wants_amx();
     static CpuBackend backend;
     return backend;
   }();

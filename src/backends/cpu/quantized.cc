@@ -21,9 +21,7 @@
 namespace beeswax::cpu {
 namespace {
 
-constexpr int64_t kPanelFrom = 4;  // activation rows
-constexpr int64_t kPanelCache =
-    384 << 10;                            // bytes of panels that one task keeps: part of a second-level cache
+constexpr int64_t kPanelFrom = 4;         // activation rows
 constexpr int64_t kActivationBlock = 64;  // activation rows, at most, that pass over these panels together
 // While the last blocks pass, the next weights are requested. Earlier, they would be gone before they are
 // read. A prompt takes 0.988 of the time on Zen 5 (Q8_0), 0.997 for K formats; elsewhere it was not measured.
@@ -202,7 +200,7 @@ struct Work {
     panels = ceil_div(p.n, p.kernels->panel_rows);
     // Groups of panels, alike and as many for each thread.
     const int64_t most =
-        std::clamp<int64_t>(kPanelCache / (p.sides() * p.kernels->panel_bytes[p.type](p.k)), 1, 8);
+        std::clamp<int64_t>(p.kernels->panel_cache / (p.sides() * p.kernels->panel_bytes[p.type](p.k)), 1, 8);
     groups = std::min(panels, std::max<int64_t>(2, ceil_div(panels, most * threads)) * threads);
     // Few panels: several tasks share one and split the activations.
     parts = groups >= threads ? 1 : ceil_div(2 * threads, groups);
@@ -385,7 +383,7 @@ bool CpuBackend::gates(QuantType type, DType dtype, int64_t m, int64_t n, int64_
   const QuantizedDotKernels& kernels = quantized_dot_kernels();
   // Two panels share the cache, and fewer tasks than products have must suffice for all threads.
   return dtype == DType::F32 && by_panels(kernels, type, m) &&
-         2 * kernels.panel_bytes[static_cast<size_t>(type)](k) <= kPanelCache &&
+         2 * kernels.panel_bytes[static_cast<size_t>(type)](k) <= kernels.panel_cache &&
          n >= kTasksEach * ThreadPool::global().threads() * kernels.panel_rows;
 }
 

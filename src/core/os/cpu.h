@@ -47,7 +47,8 @@ BW_API size_t last_level_cache_bytes();
 size_t last_level_cache_bytes(const ProcessorSet& processors, const std::string& folder);
 
 /// Asks the system to keep the tile registers of AMX for this process's threads; whether it does. It has to
-/// be asked before the first use.
+/// be asked before the first use. Afterwards it refuses stacks for signals (sigaltstack) that are too small
+/// for these registers, and where a thread has such a one already it says no.
 bool may_use_tiles();
 
 /// Tells the processor that this is a spin-wait loop.

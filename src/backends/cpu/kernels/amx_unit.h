@@ -31,7 +31,8 @@ class AmxUnit {
   AmxUnit(const AmxUnit&) = delete;
   AmxUnit& operator=(const AmxUnit&) = delete;
 
-  /// Rows that are `stride` bytes apart.
+  /// Rows that are `stride` bytes apart. Compilers do not know that this reads memory: it has to be written
+  /// before the unit is made, or by store().
   template <int kTile>
   BW_MEMBER_FN void load(const std::byte* from, int64_t stride) {
     asm volatile("tileloadd (%0,%1,1), %%tmm%c2" : : "r"(from), "r"(stride), "i"(kTile));
@@ -52,16 +53,14 @@ class AmxUnit {
   }
 };
 
-/// The same in C++.
+/// The same in C++, as functions that are not repeated for every kernel.
 class LoopUnit {
  public:
   explicit LoopUnit(const TileShapes& shapes) : shapes_(shapes), tiles_() {}
 
   template <int kTile>
   void load(const std::byte* from, int64_t stride) {
-    zero<kTile>();
-    for (int row = 0; row < shapes_.rows[kTile]; ++row)
-      __builtin_memcpy(tiles_[kTile][row], from + row * stride, shapes_.row_bytes[kTile]);
+    load_rows(kTile, from, stride);
   }
   template <int kTile>
   void zero() {
@@ -69,22 +68,34 @@ class LoopUnit {
   }
   template <int kSum, int kA, int kB>
   void add_products() {
-    for (int m = 0; m < shapes_.rows[kSum]; ++m)
-      for (int i = 0; i < shapes_.row_bytes[kA]; ++i)
-        for (int n = 0; n < shapes_.row_bytes[kSum] / 4; ++n) {
-          int32_t sum;
-          __builtin_memcpy(&sum, &tiles_[kSum][m][n * 4], 4);
-          sum += tiles_[kA][m][i] * tiles_[kB][i / 4][n * 4 + i % 4];
-          __builtin_memcpy(&tiles_[kSum][m][n * 4], &sum, 4);
-        }
+    multiply(kSum, kA, kB);
   }
   template <int kTile>
   void store(std::byte* to, int64_t stride) {
-    for (int row = 0; row < shapes_.rows[kTile]; ++row)
-      __builtin_memcpy(to + row * stride, tiles_[kTile][row], shapes_.row_bytes[kTile]);
+    store_rows(kTile, to, stride);
   }
 
  private:
+  __attribute__((noinline)) void load_rows(int tile, const std::byte* from, int64_t stride) {
+    __builtin_memset(tiles_[tile], 0, sizeof(tiles_[tile]));
+    for (int row = 0; row < shapes_.rows[tile]; ++row)
+      __builtin_memcpy(tiles_[tile][row], from + row * stride, shapes_.row_bytes[tile]);
+  }
+  __attribute__((noinline)) void multiply(int to, int a, int b) {
+    for (int m = 0; m < shapes_.rows[to]; ++m)
+      for (int i = 0; i < shapes_.row_bytes[a]; ++i)
+        for (int n = 0; n < shapes_.row_bytes[to] / 4; ++n) {
+          int32_t sum;
+          __builtin_memcpy(&sum, &tiles_[to][m][n * 4], 4);
+          sum += tiles_[a][m][i] * tiles_[b][i / 4][n * 4 + i % 4];
+          __builtin_memcpy(&tiles_[to][m][n * 4], &sum, 4);
+        }
+  }
+  __attribute__((noinline)) void store_rows(int tile, std::byte* to, int64_t stride) const {
+    for (int row = 0; row < shapes_.rows[tile]; ++row)
+      __builtin_memcpy(to + row * stride, tiles_[tile][row], shapes_.row_bytes[tile]);
+  }
+
   TileShapes shapes_;
   int8_t tiles_[8][16][64];
 };

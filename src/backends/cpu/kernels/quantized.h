@@ -106,6 +106,7 @@ struct QuantizedDotKernels {
   /// bytes.
   int panel_rows;
   int tile_rows;
+  int64_t panel_cache;  // bytes of panels that a task keeps: a part of the second-level cache
   int64_t (*panel_bytes[kQuantTypeCount])(int64_t k);
   int64_t (*tile_bytes[kQuantTypeCount])(int64_t k);
   void (*pack[kQuantTypeCount])(const std::byte* weights, int64_t rows, int64_t k, std::byte* panel);
@@ -116,7 +117,8 @@ struct QuantizedDotKernels {
   /// quicker than these two.
   PrepareTile prepare_tile[kQuantTypeCount];
   /// out[a * out_stride + r] = panel row r . activation a, for m activations in consecutive tiles, r < rows.
-  /// Meanwhile the memory ahead is requested, a line for each 32 elements that a tile goes through.
+  /// Meanwhile the memory ahead is requested, a line for each 32 elements that a tile goes through (not by
+  /// AMX's).
   void (*panel[kQuantTypeCount])(const std::byte* panel, int64_t rows, int64_t k, const std::byte* tiles,
                                  int64_t m, Ahead& ahead, float* out, int64_t out_stride);
 };

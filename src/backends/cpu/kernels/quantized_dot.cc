@@ -13,7 +13,9 @@
 
 #include <type_traits>
 
+#if defined(BW_ISA_v4)
 #include "backends/cpu/kernels/amx_unit.h"
+#endif
 #include "backends/cpu/kernels/quantized.h"
 #include "backends/cpu/kernels/request.h"
 #include "quant/formats.h"
@@ -215,6 +217,7 @@ const QuantizedDotKernels& quantized_dot_kernels() {
 #define BW_QUANT(Name, ...) portable_rows<quant::Name>,
 #include "tables/quants.def"
       },
+      0,
       0,
       0,
       {},
