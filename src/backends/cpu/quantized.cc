@@ -21,7 +21,9 @@
 namespace beeswax::cpu {
 namespace {
 
-constexpr int64_t kPanelFrom = 4;         // activation rows
+constexpr int64_t kPanelFrom = 4;  // activation rows
+constexpr int64_t kPanelCache =
+    384 << 10;                            // bytes of panels that one task keeps: part of a second-level cache
 constexpr int64_t kActivationBlock = 64;  // activation rows, at most, that pass over these panels together
 // While the last blocks pass, the next weights are requested. Earlier, they would be gone before they are
 // read. A prompt takes 0.988 of the time on Zen 5 (Q8_0), 0.997 for K formats; elsewhere it was not measured.
@@ -69,6 +71,12 @@ const float* widened_rows(const Operand& x, int64_t row, int64_t count, int64_t 
     quantized_kernels().widen_bf16(halves, floats, count * k);
   }
   return floats;
+}
+
+/// The loops for m activations.
+const QuantizedDotKernels& kernels_for(int64_t m) {
+  const QuantizedDotKernels& kernels = quantized_dot_kernels();
+  return kernels.of_fewer != nullptr && m < kernels.tile_rows ? *kernels.of_fewer : kernels;
 }
 
 /// Whether products of m activations with such weights go through panels.
@@ -200,7 +208,7 @@ struct Work {
     panels = ceil_div(p.n, p.kernels->panel_rows);
     // Groups of panels, alike and as many for each thread.
     const int64_t most =
-        std::clamp<int64_t>(p.kernels->panel_cache / (p.sides() * p.kernels->panel_bytes[p.type](p.k)), 1, 8);
+        std::clamp<int64_t>(kPanelCache / (p.sides() * p.kernels->panel_bytes[p.type](p.k)), 1, 8);
     groups = std::min(panels, std::max<int64_t>(2, ceil_div(panels, most * threads)) * threads);
     // Few panels: several tasks share one and split the activations.
     parts = groups >= threads ? 1 : ceil_div(2 * threads, groups);
@@ -231,10 +239,12 @@ struct Form {
 class Activations {
  public:
   Activations(const Operand& x, bool blocks_of_256)
-      : x_(x), super_(blocks_of_256), k_(x.layout->shape()[x.layout->shape().rank() - 1]) {
-    m_ = x.layout->shape().elem_count() / k_;
-    row_stride_ = activation_layout(super_, k_).stride;
-  }
+      : x_(x),
+        super_(blocks_of_256),
+        k_(x.layout->shape()[x.layout->shape().rank() - 1]),
+        m_(x.layout->shape().elem_count() / k_),
+        row_stride_(activation_layout(super_, k_).stride),
+        kernels_(kernels_for(m_)) {}
 
   /// Before make(): products with such weights will read these.
   void add(QuantType type) {
@@ -274,8 +284,8 @@ class Activations {
 
   const Operand& x_;
   bool super_;  // blocks of 256
-  int64_t k_, m_ = 0, row_stride_ = 0, tile_ = 1;
-  const QuantizedDotKernels& kernels_ = quantized_dot_kernels();
+  int64_t k_, m_, row_stride_, tile_ = 1;
+  const QuantizedDotKernels& kernels_;
   std::array<Form, Backend::kMostProducts> forms_;
   size_t count_ = 0;
 };
@@ -380,10 +390,10 @@ void CpuBackend::quantized_matmul(const Operand& x, std::span<const QuantizedPro
 }
 
 bool CpuBackend::gates(QuantType type, DType dtype, int64_t m, int64_t n, int64_t k) const {
-  const QuantizedDotKernels& kernels = quantized_dot_kernels();
+  const QuantizedDotKernels& kernels = kernels_for(m);
   // Two panels share the cache, and fewer tasks than products have must suffice for all threads.
   return dtype == DType::F32 && by_panels(kernels, type, m) &&
-         2 * kernels.panel_bytes[static_cast<size_t>(type)](k) <= kernels.panel_cache &&
+         2 * kernels.panel_bytes[static_cast<size_t>(type)](k) <= kPanelCache &&
          n >= kTasksEach * ThreadPool::global().threads() * kernels.panel_rows;
 }
 

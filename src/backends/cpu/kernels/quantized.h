@@ -106,7 +106,6 @@ struct QuantizedDotKernels {
   /// bytes.
   int panel_rows;
   int tile_rows;
-  int64_t panel_cache;  // bytes of panels that a task keeps: a part of the second-level cache
   int64_t (*panel_bytes[kQuantTypeCount])(int64_t k);
   int64_t (*tile_bytes[kQuantTypeCount])(int64_t k);
   void (*pack[kQuantTypeCount])(const std::byte* weights, int64_t rows, int64_t k, std::byte* panel);
@@ -121,6 +120,8 @@ struct QuantizedDotKernels {
   /// AMX's).
   void (*panel[kQuantTypeCount])(const std::byte* panel, int64_t rows, int64_t k, const std::byte* tiles,
                                  int64_t m, Ahead& ahead, float* out, int64_t out_stride);
+  /// Quicker for fewer activations than a tile has rows; null: these are.
+  const QuantizedDotKernels* of_fewer;
 };
 
 BW_KERNEL_TABLE(QuantizedDotKernels, quantized_dot_kernels)

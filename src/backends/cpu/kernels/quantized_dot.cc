@@ -219,13 +219,13 @@ const QuantizedDotKernels& quantized_dot_kernels() {
       },
       0,
       0,
-      0,
       {},
       {},
       {},
       {},
       {},
       {},
+      nullptr,
   };
   return kTable;
 }
