@@ -36,7 +36,7 @@ class Launched {
 // Remainders of channels, outputs and steps of k, windows inside and over every edge, taps forward and back,
 // neighbours that are several rows and columns apart, classes of taps.
 std::vector<ConvCase> place_cases() {
-  const std::vector<ConvCase> cases = {
+  std::vector<ConvCase> cases = {
       {false, false, 3, 1, 64, 64, 14, 14, 3, 3, {1, 1, 1}},
       {false, false, 2, 1, 72, 120, 9, 20, 3, 3, {1, 1, 1}},
       {false, false, 2, 1, 61, 128, 8, 9, 3, 2, {0, 1, 1}},
