@@ -20,6 +20,9 @@ struct TileShapes {
 };
 static_assert(sizeof(TileShapes) == 64);
 
+/// A whole tile in memory: rows, one after the other.
+using StoredTile = std::byte[16][64];
+
 /// The unit of the processor. Instructions are written out since compilers take the register's number only as
 /// a literal.
 class AmxUnit {
@@ -47,9 +50,10 @@ class AmxUnit {
   BW_MEMBER_FN void add_products() {
     asm volatile("tdpbssd %%tmm%c2, %%tmm%c1, %%tmm%c0" : : "i"(kSum), "i"(kA), "i"(kB));
   }
+  /// Of a tile of 16 rows of 64 bytes. Compilers know that nothing else changes, and keep sums in registers.
   template <int kTile>
-  BW_MEMBER_FN void store(std::byte* to, int64_t stride) {
-    asm volatile("tilestored %%tmm%c2, (%0,%1,1)" : : "r"(to), "r"(stride), "i"(kTile) : "memory");
+  BW_MEMBER_FN void store(StoredTile& to) {
+    asm volatile("tilestored %%tmm%c3, (%1,%2,1)" : "=m"(to) : "r"(to), "r"(sizeof(to[0])), "i"(kTile));
   }
 };
 
@@ -71,8 +75,8 @@ class LoopUnit {
     multiply(kSum, kA, kB);
   }
   template <int kTile>
-  void store(std::byte* to, int64_t stride) {
-    store_rows(kTile, to, stride);
+  void store(StoredTile& to) {
+    store_rows(kTile, to);
   }
 
  private:
@@ -91,9 +95,9 @@ class LoopUnit {
           __builtin_memcpy(&tiles_[to][m][n * 4], &sum, 4);
         }
   }
-  __attribute__((noinline)) void store_rows(int tile, std::byte* to, int64_t stride) const {
+  __attribute__((noinline)) void store_rows(int tile, StoredTile& to) const {
     for (int row = 0; row < shapes_.rows[tile]; ++row)
-      __builtin_memcpy(to + row * stride, tiles_[tile][row], shapes_.row_bytes[tile]);
+      __builtin_memcpy(to[row], tiles_[tile][row], shapes_.row_bytes[tile]);
   }
 
   TileShapes shapes_;
