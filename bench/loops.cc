@@ -265,10 +265,12 @@ BW_INT8_STEP(step_i8_avx512, "avx512f,avx512bw", __m512i,
 #define STEP_I8_SSE(c) step_i8_sse2(c, a, b, b)
 #define STEP_I8_AVX2(c) step_i8_avx2(c, a, b, b)
 #define STEP_I8_AVX512(c) step_i8_avx512(c, a, b, b)
+#define STEP_I8_AVX_VNNI(c) _mm256_dpbusd_avx_epi32(c, a, b)
 #define STEP_I8_VNNI(c) _mm512_dpbusd_epi32(c, a, b)
 BW_CHAINS(i8_sse2, "sse2", __m128i, _mm_set1_epi8(1), STEP_I8_SSE)
 BW_CHAINS(i8_avx2, "avx2", __m256i, _mm256_set1_epi8(1), STEP_I8_AVX2)
 BW_CHAINS(i8_avx512, "avx512f,avx512bw", __m512i, _mm512_set1_epi8(1), STEP_I8_AVX512)
+BW_CHAINS(i8_avx_vnni, "avx2,avxvnni", __m256i, _mm256_set1_epi8(1), STEP_I8_AVX_VNNI)
 BW_CHAINS(i8_vnni, "avx512f,avx512bw,avx512vnni", __m512i, _mm512_set1_epi8(1), STEP_I8_VNNI)
 
 #endif
@@ -334,7 +336,8 @@ std::vector<ArithmeticVariant> arithmetic_variants(Ceiling ceiling) {
     if (level == cpu::Isa::base) add("pmaddwd 128", i8_sse2, 16);
     if (level >= cpu::Isa::v3) add("pmaddubsw 256", i8_avx2, 64);
     if (level >= cpu::Isa::v4) add("pmaddubsw 512", i8_avx512, 128);
-    if (level >= cpu::Isa::v4 && cpu::has_vnni()) add("vnni 512", i8_vnni, 128);
+    if (level >= cpu::Isa::v3 && cpu::has_vnni(cpu::Isa::v3)) add("vnni 256", i8_avx_vnni, 64);
+    if (level >= cpu::Isa::v4 && cpu::has_vnni(cpu::Isa::v4)) add("vnni 512", i8_vnni, 128);
   }
 #else
   if (ceiling == Ceiling::FmaF32) out.push_back({"plain", multiply_add_plain<float>, kChains * 2});

@@ -97,7 +97,8 @@ Machine Machine::here(const Sizes& sizes) {
   Machine out;
   out.device = os::cpu_name();
   out.isa = cpu::isa_name(cpu::isa());
-  if (cpu::isa() == cpu::Isa::v4 && cpu::has_vnni()) out.isa += cpu::has_amx() ? "+vnni+amx" : "+vnni";
+  if (cpu::has_vnni(cpu::isa())) out.isa += "+vnni";
+  if (cpu::isa() == cpu::Isa::v4 && cpu::has_amx()) out.isa += "+amx";
   out.threads = ThreadPool::global().threads();
   out.memory_bytes = sizes.memory_bytes;
   const char* commit = std::getenv("BEESWAX_COMMIT");

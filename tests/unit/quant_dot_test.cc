@@ -40,9 +40,13 @@ std::vector<Named> all_kernels() {
     cpu::set_isa(level);
     out.push_back({std::string(cpu::isa_name(level)), &cpu::quantized_dot_kernels()});
 #if defined(BW_ISA_LEVELS)
+    if (level == cpu::Isa::v3)
+      out.push_back({"v3 of vnni in steps", &cpu::isa_v3::quantized_dot_kernels_of_vnni_in_steps()});
+    if (level == cpu::Isa::v3 && cpu::has_vnni(level))
+      out.push_back({"v3 without vnni", &cpu::isa_v3::quantized_dot_kernels_without_vnni()});
     if (level == cpu::Isa::v4)
       out.push_back({"v4 without vnni", &cpu::isa_v4::quantized_dot_kernels_without_vnni()});
-    if (level == cpu::Isa::v4 && cpu::has_vnni())
+    if (level == cpu::Isa::v4 && cpu::has_vnni(level))
       out.push_back({"v4 of amx in loops", &cpu::isa_v4::quantized_dot_kernels_of_amx_in_loops()});
     if (level == cpu::Isa::v4 && cpu::has_amx())
       out.push_back({"v4 without amx", &cpu::isa_v4::quantized_dot_kernels_without_amx()});
@@ -134,6 +138,16 @@ bool system_lists(const std::string& feature) {
   for (std::string line; std::getline(file, line);)
     if (line.starts_with("flags")) return (line + ' ').find(' ' + feature + ' ') != std::string::npos;
   return false;
+}
+
+TEST(QuantDot, DotInstructionsAreUsedWhereTheProcessorHasThem) {
+  EXPECT_FALSE(cpu::has_vnni(cpu::Isa::base));
+  EXPECT_EQ(cpu::has_vnni(cpu::Isa::v3), system_lists("avx_vnni"));
+  EXPECT_EQ(cpu::has_vnni(cpu::Isa::v4), system_lists("avx512_vnni"));
+  EXPECT_EQ(&cpu::isa_v3::quantized_dot_kernels() != &cpu::isa_v3::quantized_dot_kernels_without_vnni(),
+            cpu::has_vnni(cpu::Isa::v3));
+  EXPECT_EQ(&cpu::isa_v4::quantized_dot_kernels() != &cpu::isa_v4::quantized_dot_kernels_without_vnni(),
+            cpu::has_vnni(cpu::Isa::v4));
 }
 
 TEST(QuantDot, TilesAreUsedWhereTheProcessorHasThem) {
@@ -297,7 +311,7 @@ TEST_P(QuantRows, TilesAreAlikeMadeBothWays) {
                                    {-2.5f, 0, true}};
   for (const Named& named : all_kernels()) {
     if (named.kernels->prepare_tile[id] == nullptr) {
-      EXPECT_FALSE(named.name == "v4" && cpu::has_vnni() && block == 32);
+      EXPECT_FALSE(named.name == "v4" && cpu::has_vnni(cpu::Isa::v4) && block == 32);
       continue;
     }
     const int64_t rows = named.kernels->tile_rows;

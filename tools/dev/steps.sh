@@ -20,6 +20,7 @@ step_about() {
     asan-full) echo "unit, backend, model and emulator tests under the sanitizers, with every level's loops" ;;
     hip) echo "HIP programs and kernels built by the distribution's hipcc and hiprtc, on the software AMD GPU" ;;
     device-full) echo "the long tests on every chip of the software AMD GPU" ;;
+    families) echo "GPU kernels for every family, also those that the usual build leaves out" ;;
     exhaustive) echo "math functions over every f32" ;;
     tsan-build) echo "the tests with the thread sanitizer" ;;
     tsan-test) echo "unit, backend and model tests and the software GPU's HIP layer under it" ;;
@@ -38,6 +39,7 @@ step_release_build() { need_packages build; build_preset release all; }
 step_release_test() { ctest_preset release release-test -LE 'table|device-full'; }
 step_hip() { need_packages hip; ctest_preset release hip -L hip; }
 step_device_full() { ctest_preset release device-full -L device-full; }
+step_families() { need_packages build; build_preset families bw_check_bundle; }
 step_table() { ctest_preset release table -L table; }
 
 # GCC 12's leak checker guesses from the bytes before them where thread-local variables of libraries opened at run time lie,

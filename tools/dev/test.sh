@@ -5,7 +5,7 @@ source tools/dev/steps.sh
 
 # What both runs begin with; then --full goes on with what only it runs, for there a change fails that passed ./dev test.
 first_steps=(packages format rings tree headers docs release-build)
-full_steps=(full-packages tsan-build tsan-test aarch64-build aarch64-test isa-base isa-v3 hip device-full fuzz-build fuzz mutate
+full_steps=(full-packages tsan-build tsan-test aarch64-build aarch64-test isa-base isa-v3 hip device-full families fuzz-build fuzz mutate
             exhaustive tidy)
 quick_steps=(release-test table asan-build asan-test)
 last_steps=(asan-full)
@@ -20,7 +20,7 @@ check, prints a table of the steps' times, and ends with "N passed, N failed" on
 tests of all ctest runs, and one for each other step.
 
   --full        also clang-tidy on everything, the model and emulator tests and every level of loops under these sanitizers, every
-                chip, the other instruction-set levels, exhaustive math, the thread sanitizer, fuzzing, aarch64 under qemu, and the mutation of every table row
+                chip, kernels for every GPU family, the other instruction-set levels, exhaustive math, the thread sanitizer, fuzzing, aarch64 under qemu, and the mutation of every table row
   --only STEP   only this step (may be given again)
   --fail-fast   stop at the first failed step
   --list        name the steps

@@ -87,10 +87,11 @@ std::string_view isa_name(Isa level) {
   return "base";
 }
 
-BW_API bool has_vnni() {
+BW_API bool has_vnni([[maybe_unused]] Isa level) {
 #if defined(__x86_64__)
-  static const bool vnni = __builtin_cpu_supports("avx512vnni") != 0;
-  return vnni;
+  static const bool wide = __builtin_cpu_supports("avx512vnni") != 0;
+  static const bool narrow = __builtin_cpu_supports("avxvnni") != 0;
+  return level == Isa::v4 ? wide : level == Isa::v3 && narrow;
 #else
   return false;
 #endif
@@ -105,7 +106,7 @@ bool wants_amx() {
 }
 
 BW_API bool has_amx() {
-  static const bool amx = wants_amx() && has_vnni() && processor_has_amx() && os::may_use_tiles();
+  static const bool amx = wants_amx() && has_vnni(Isa::v4) && processor_has_amx() && os::may_use_tiles();
   return amx;
 }
 

@@ -18,10 +18,11 @@ std::string_view isa_name(Isa level);
 Isa best_isa();
 /// For tests: use this level from now on. Not for use while operations run.
 void set_isa(Isa level);
-/// Whether the CPU has the 8-bit dot-product instructions (AVX-512 VNNI).
-bool has_vnni();
-/// Whether it also has products of tiles of bytes (AMX) that this process may use; asks the system once
-/// (os::may_use_tiles). The variable BEESWAX_CPU_AMX=off says no.
+/// Whether the CPU has the 8-bit dot-product instructions of a level's vectors: AVX-512 VNNI at v4, AVX-VNNI
+/// at v3, none at base.
+bool has_vnni(Isa level);
+/// Whether, beside those of v4, it has products of tiles of bytes (AMX) that this process may use; asks the
+/// system once (os::may_use_tiles). The variable BEESWAX_CPU_AMX=off says no.
 bool has_amx();
 /// Whether the variable allows it; InvalidArgument where it says something else.
 bool wants_amx();

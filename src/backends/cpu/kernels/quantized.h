@@ -126,6 +126,14 @@ struct QuantizedDotKernels {
 
 BW_KERNEL_TABLE(QuantizedDotKernels, quantized_dot_kernels)
 
+#if defined(BW_ISA_LEVELS) || defined(BW_ISA_v3)
+namespace isa_v3 {
+/// What quantized_dot_kernels() gives on a machine without the 8-bit dot-product instructions, and on one
+/// with them, which are several of AVX2 here, for tests on other machines.
+const QuantizedDotKernels& quantized_dot_kernels_without_vnni();
+const QuantizedDotKernels& quantized_dot_kernels_of_vnni_in_steps();
+}  // namespace isa_v3
+#endif
 #if defined(BW_ISA_LEVELS) || defined(BW_ISA_v4)
 namespace isa_v4 {
 /// What quantized_dot_kernels() gives on a machine without the 8-bit dot-product instructions.

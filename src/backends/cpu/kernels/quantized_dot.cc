@@ -166,25 +166,50 @@ namespace plain {
 }  // namespace plain
 #undef BW_Q_VNNI
 
-#if defined(BW_ISA_v4)
+#if defined(BW_ISA_v3)
+#define BW_Q_VNNI 2
+namespace vnni_in_steps {
+// clang-format off: each file uses what the one before it defines
+#include "backends/cpu/kernels/quantized_simd.inc"
+#include "backends/cpu/kernels/quantized_formats.inc"
+#include "backends/cpu/kernels/quantized_rows.inc"
+#include "backends/cpu/kernels/quantized_pack.inc"
+#include "backends/cpu/kernels/quantized_panel.inc"
+// clang-format on
+}  // namespace vnni_in_steps
+#undef BW_Q_VNNI
+#endif
+
 #define BW_Q_VNNI 1
-#if defined(__clang__)
+#if !defined(__clang__)
+#pragma GCC push_options
+#if BW_Q_WIDE
+#pragma GCC target("avx512vnni")
+#else
+#pragma GCC target("avxvnni")
+#endif
+#elif BW_Q_WIDE
 #pragma clang attribute push(__attribute__((target("avx512vnni"))), apply_to = function)
 #else
-#pragma GCC push_options
-#pragma GCC target("avx512vnni")
+#pragma clang attribute push(__attribute__((target("avxvnni"))), apply_to = function)
 #endif
 namespace vnni {
 // clang-format off: each file uses what the one before it defines
 #include "backends/cpu/kernels/quantized_simd.inc"
 #include "backends/cpu/kernels/quantized_formats.inc"
+#if BW_Q_WIDE
 #include "backends/cpu/kernels/quantized_rows_vnni.inc"
+#endif
 #include "backends/cpu/kernels/quantized_rows.inc"
 #include "backends/cpu/kernels/quantized_pack.inc"
+#if BW_Q_WIDE
 #include "backends/cpu/kernels/quantized_tile.inc"
+#endif
 #include "backends/cpu/kernels/quantized_panel.inc"
+#if BW_Q_WIDE
 #include "backends/cpu/kernels/quantized_amx_pack.inc"
 #include "backends/cpu/kernels/quantized_amx.inc"
+#endif
 // clang-format on
 }  // namespace vnni
 #if defined(__clang__)
@@ -193,20 +218,23 @@ namespace vnni {
 #pragma GCC pop_options
 #endif
 #undef BW_Q_VNNI
-#endif
 
 #endif
 
 }  // namespace
 
 #if defined(BW_ISA_v3)
-const QuantizedDotKernels& quantized_dot_kernels() { return plain::kTable; }
+const QuantizedDotKernels& quantized_dot_kernels_without_vnni() { return plain::kTable; }
+const QuantizedDotKernels& quantized_dot_kernels_of_vnni_in_steps() { return vnni_in_steps::kTable; }
+const QuantizedDotKernels& quantized_dot_kernels() {
+  return has_vnni(Isa::v3) ? vnni::kTable : plain::kTable;
+}
 #elif defined(BW_ISA_v4)
 const QuantizedDotKernels& quantized_dot_kernels_without_vnni() { return plain::kTable; }
 const QuantizedDotKernels& quantized_dot_kernels_without_amx() { return vnni::kTable; }
 const QuantizedDotKernels& quantized_dot_kernels_of_amx_in_loops() { return vnni::kAmxLoopTable; }
 const QuantizedDotKernels& quantized_dot_kernels() {
-  return has_amx() ? vnni::kAmxTable : has_vnni() ? vnni::kTable : plain::kTable;
+  return has_amx() ? vnni::kAmxTable : has_vnni(Isa::v4) ? vnni::kTable : plain::kTable;
 }
 #else
 const QuantizedDotKernels& quantized_dot_kernels() {
