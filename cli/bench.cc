@@ -291,7 +291,7 @@ void bench_model(const BenchOptions& options) {
   if (!options.model.empty() && !options.arch.empty())
     fail(ErrorKind::InvalidArgument, "bench",
          "give either a model file, or --arch with the name of a known model for random weights");
-  if (options.threads > 0) set_num_threads(options.threads);
+  use_threads(options.threads);
   std::vector<Test> tests;
   for (const int64_t count : options.prompts)
     if (count > 0) tests.push_back({"pp" + std::to_string(count), count, options.batch});

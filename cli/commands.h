@@ -20,11 +20,17 @@ void add_quantize(CLI::App& app);
 void add_run(CLI::App& app);
 void add_demo(CLI::App& app);
 
-/// A check of options that take a name: "" is what a shell variable that is not set leaves.
-inline CLI::Validator not_empty() {
+/// A check of options that take a name, or another text that must be there: "" is what a shell variable that
+/// is not set leaves.
+inline CLI::Validator not_empty(const std::string& what = "name") {
   return CLI::Validator(
-      [](const std::string& text) { return text.empty() ? "the name is empty" : std::string(); }, "");
+      [what](const std::string& text) { return text.empty() ? "the " + what + " is empty" : std::string(); },
+      "");
 }
+
+/// Sets the number of threads; 0: BEESWAX_THREADS or the default, so that a wrong variable is told before
+/// work begins.
+void use_threads(int threads);
 
 /// models::open_model; where `path` is a part of a model, or a folder around one, the error says what to give
 /// instead.

@@ -102,7 +102,7 @@ void sort(const Device& device) {
 }
 
 void run_demo(const Device& device, int threads) {
-  if (threads > 0) set_num_threads(threads);
+  use_threads(threads);
   for (const DeviceInfo& info : list_devices())
     if (info.device == device.to_string())
       std::printf("%s: %s, %s\n\n", info.device.c_str(), info.name.c_str(), info.detail.c_str());

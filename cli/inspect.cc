@@ -185,7 +185,9 @@ void add_inspect(CLI::App& app) {
     bool json = false, tensors = false;
   };
   const auto o = std::make_shared<Options>();
-  command->add_option("file", o->file, "A GGUF file or a Hugging Face folder")->required();
+  command->add_option("file", o->file, "A GGUF file or a Hugging Face folder")
+      ->required()
+      ->check(not_empty());
   command->add_flag("--tensors", o->tensors, "List every tensor");
   command->add_flag("--json", o->json, "Print JSON: every value and every tensor, whole");
   command->footer(

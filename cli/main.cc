@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The command `beeswax`: parses, runs one command, and turns an Error into a message and an exit status
 // (tables/errors.def; 2 for a wrong command line).
+#include <csignal>
 #include <cstdio>
 #include <exception>
 #include <new>
@@ -42,22 +43,28 @@ int main(int argc, char** argv) {
   beeswax::cli::add_quantize(app);
   beeswax::cli::add_bench(app);
   beeswax::cli::add_devices(app);
+  std::signal(SIGXFSZ, SIG_IGN);  // a file beyond the shell's limit is one that cannot be written
   try {
-    app.parse(argc, argv);
+    try {
+      app.parse(argc, argv);
+    } catch (const CLI::Success& asked) {  // for help, or the version
+      app.exit(asked);
+    }
     // What was printed may wait in a buffer; a full disk shows here at the latest.
     if (std::fflush(stdout) != 0 || std::ferror(stdout) != 0)
       throw beeswax::Error(beeswax::ErrorKind::Io, "print", "standard output cannot be written");
     return 0;
   } catch (const CLI::ParseError& error) {
     // CLI11 would only say that a command is missing.
-    if (argc > 1 && *argv[1] != '-' && app.get_subcommands().empty() && error.get_exit_code() != 0) {
+    if (argc > 1 && *argv[1] != '-' && app.get_subcommands().empty()) {
       std::string known;
       for (const CLI::App* command : app.get_subcommands(nullptr)) known += " " + command->get_name();
       std::fprintf(stderr, "beeswax: no command '%s'; the commands are:%s\n", beeswax::shown(argv[1]).c_str(),
                    known.c_str());
       return 2;
     }
-    return app.exit(error) == 0 ? 0 : 2;
+    app.exit(error);
+    return 2;
   } catch (const beeswax::Error& error) {
     std::fprintf(stderr, "beeswax: %s\n  (%.*s: %.*s)\n", beeswax::shown(error.what(), true).c_str(),
                  static_cast<int>(beeswax::error_kind_name(error.kind()).size()),

@@ -6,6 +6,7 @@
 #include <string_view>
 #include <vector>
 
+#include "beeswax/system.h"
 #include "cli/commands.h"
 #include "cli/progress.h"
 #include "core/fail.h"
@@ -51,6 +52,13 @@ void fail_with_hint(const std::string& given, ErrorKind kind) {
 }
 
 }  // namespace
+
+void use_threads(int threads) {
+  if (threads > 0)
+    set_num_threads(threads);
+  else
+    static_cast<void>(num_threads());
+}
 
 std::shared_ptr<const io::GgufFile> open_model(const std::string& path) {
   try {

@@ -28,10 +28,10 @@ struct QuantizeOptions {
   int threads = 0;
 };
 
-/// Thrown where Ctrl-C was pressed.
+/// Thrown where a signal asked for the end.
 struct Interrupted {};
 
-std::atomic<bool> interrupted{false};
+std::atomic<int> interrupted{0};  // the signal
 
 /// The sums over a plan.
 struct Totals {
@@ -116,7 +116,7 @@ const io::GgmlType* type_named(const std::string& name) {
 }
 
 void run(const QuantizeOptions& options) {
-  if (options.threads > 0) set_num_threads(options.threads);
+  use_threads(options.threads);
   models::RequantizeOptions settings;
   settings.mixture = &models::parse_mixture(options.type);
   settings.pure = options.pure;
@@ -133,12 +133,14 @@ void run(const QuantizeOptions& options) {
   warn_of_rows(plan);
 
   const auto start = std::chrono::steady_clock::now();
-  std::signal(SIGINT, [](int) { interrupted = true; });
+  for (const int number : {SIGINT, SIGTERM, SIGHUP})
+    if (std::signal(number, [](int got) { interrupted = got; }) == SIG_IGN)
+      std::signal(number, SIG_IGN);  // nohup
   const Progress progress(static_cast<double>(totals.elements));
   int64_t finished = 0;
   try {
     models::requantize(*file, options.out, settings, plan, [&](size_t index, int64_t elements) {
-      if (interrupted) throw Interrupted();
+      if (interrupted != 0) throw Interrupted();
       const models::RequantizedTensor& step = plan[index];
       progress.show(static_cast<double>(finished + elements), shown(step.name));
       if (elements < step.shape.elem_count()) return;
@@ -148,7 +150,7 @@ void run(const QuantizeOptions& options) {
   } catch (const Interrupted&) {
     progress.clear();
     std::fprintf(stderr, "interrupted; %s is not written\n", options.out.c_str());
-    std::exit(130);
+    std::exit(128 + interrupted);
   }
   progress.clear();
   const double seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
@@ -175,8 +177,10 @@ std::string known_types() {
 void add_quantize(CLI::App& app) {
   CLI::App* command = app.add_subcommand("quantize", "Write a model file with its matrices in another type");
   const auto o = std::make_shared<QuantizeOptions>();
-  command->add_option("in", o->in, "A GGUF file or a Hugging Face folder in f32, f16 or bf16")->required();
-  command->add_option("out", o->out, "The file to write")->required();
+  command->add_option("in", o->in, "A GGUF file or a Hugging Face folder in f32, f16 or bf16")
+      ->required()
+      ->check(not_empty());
+  command->add_option("out", o->out, "The file to write")->required()->check(not_empty());
   command->add_option("--type", o->type, "One of: " + known_types())->required();
   command
       ->add_option(

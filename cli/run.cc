@@ -19,7 +19,6 @@
 #include "cli/numbers.h"
 #include "core/fail.h"
 #include "core/os/terminal.h"
-#include "core/thread_pool.h"
 #include "generate/generator.h"
 #include "io/gguf.h"
 #include "models/box.h"
@@ -42,6 +41,7 @@ struct RunOptions {
   int64_t penalty_window = 64;
   bool json = false, special = false;
   bool prompt_given = false;  // "" is a prompt too
+  bool keep_given = false;
   generate::GenerateOptions generate;
 };
 
@@ -135,7 +135,7 @@ void run(const RunOptions& options) {
   auto start = std::chrono::steady_clock::now();
   const Device device = Device::parse(options.device);
   device.synchronize();  // opens it: one that is not there is the first thing to say
-  if (options.threads > 0) ThreadPool::global().set_threads(options.threads);
+  use_threads(options.threads);
   const auto file = options.model.empty() ? models::open_box() : open_model(options.model);
   const models::ModelInfo info = models::check_model(*file);  // the plainest reason first
   const auto tokenizer =
@@ -163,6 +163,8 @@ void run(const RunOptions& options) {
   const double load_seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
 
   generate::GenerateOptions settings = options.generate;
+  // Of a context of two positions, one has to be forgotten.
+  if (!options.keep_given) settings.keep = std::min(settings.keep, std::max<int64_t>(0, context - 2));
   settings.sampling.seed = options.seed ? *options.seed : uint64_t{std::random_device{}()} << 16;
   settings.sampling.penalty_window = options.penalty_window < 0 ? INT64_MAX : options.penalty_window;
   models::Cache past = model->make_cache(context, cache_type);
@@ -170,14 +172,18 @@ void run(const RunOptions& options) {
     interrupted = true;
     std::signal(number, SIG_DFL);  // the second one ends the program at once
   });
+  size_t printed = 0;
+  const auto print = [&](std::string_view text) {
+    if (options.json) return;
+    printed += std::fwrite(text.data(), 1, text.size(), stdout);
+    std::fflush(stdout);
+  };
   const generate::Generated out =
       generate::generate(*model, *tokenizer, prompt, past, settings, [&](std::string_view text) {
-        if (!options.json) {
-          std::fwrite(text.data(), 1, text.size(), stdout);
-          std::fflush(stdout);
-        }
+        print(text);
         return !interrupted && std::ferror(stdout) == 0;
       });
+  print(std::string_view(out.text).substr(printed));  // what an interrupted one held back
   if (options.json) {
     print_json(out, settings.sampling.seed, load_seconds, past.bytes());
   } else {
@@ -231,7 +237,8 @@ void add_run(CLI::App& app) {
                    "How many of the last tokens these penalties look at; -1 is all")
       ->capture_default_str();
   command->add_option("--stop", o->generate.stop, "End before this text (may be given more than once)")
-      ->allow_extra_args(false);  // a model may stand behind it
+      ->allow_extra_args(false)  // a model may stand behind it
+      ->check(not_empty("text"));
   command
       ->add_option_function<std::string>(
           "--seed", [o](const std::string& text) { o->seed = parse_seed(text); },
@@ -242,10 +249,10 @@ void add_run(CLI::App& app) {
   CLI::Option* shift = command->add_flag(
       "--context-shift", o->generate.context_shift,
       "Where the context is full, forget its older half and go on (default: the generation ends)");
-  add_whole_number(command, "--keep", o->generate.keep, 0, INT64_MAX,
-                   "With --context-shift: the first tokens that are not forgotten")
-      ->needs(shift)
-      ->capture_default_str();
+  const CLI::Option* keep = add_whole_number(command, "--keep", o->generate.keep, 0, INT64_MAX,
+                                             "With --context-shift: the first tokens that are not forgotten")
+                                ->needs(shift)
+                                ->capture_default_str();
   command
       ->add_option("--cache-type", o->cache_type,
                    "Type of the cached keys and values; f16 takes half the memory")
@@ -269,8 +276,9 @@ void add_run(CLI::App& app) {
       "  beeswax run model.gguf -f question.txt --temp 0\n"
       "  beeswax run folder -p 'Once upon a time'    (config.json, tokenizer.json, *.safetensors)\n"
       "  echo 'One, two,' | beeswax run model.gguf --seed 7 --json\n");
-  command->callback([o, prompt] {
+  command->callback([o, prompt, keep] {
     o->prompt_given = prompt->count() > 0;
+    o->keep_given = keep->count() > 0;
     run(*o);
   });
 }

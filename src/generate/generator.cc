@@ -88,6 +88,9 @@ void check_shift(const GenerateOptions& options, const models::Cache& past) {
   if (past.length() > 0)
     fail(ErrorKind::InvalidArgument, "generate", "a context shift must know the ids of the ", past.length(),
          " positions before the prompt; begin with an empty context");
+  if (past.capacity() < 2)
+    fail(ErrorKind::InvalidArgument, "generate", "a context of ", past.capacity(),
+         " positions cannot shift; it needs at least 2");
   if (options.keep < 0 || options.keep > past.capacity() - 2)
     fail(ErrorKind::InvalidArgument, "generate", "cannot keep ", options.keep, " tokens in a context of ",
          past.capacity(), " positions that shifts; accepted: 0 to ", past.capacity() - 2);
@@ -127,15 +130,8 @@ Generated generate(const models::Model& model, const text::Tokenizer& tokenizer,
   std::vector<int32_t> all = prompt, in_context = prompt;
   Generated out;
   bool wanted = true;
-  const auto emit = [&](const std::string& text) {
-    out.text += text;
-    if (!text.empty() && on_text && wanted) wanted = on_text(text);
-  };
-
-  const std::function<bool()> go_on = [&] {
-    wanted = wanted && (!on_text || on_text({}));
-    return wanted;
-  };
+  const auto ask = [&](std::string_view text) { return wanted = wanted && (!on_text || on_text(text)); };
+  const std::function<bool()> go_on = [&] { return ask({}); };
 
   const auto enough = [&] {
     return options.max_tokens >= 0 && static_cast<int64_t>(out.ids.size()) >= options.max_tokens;
@@ -167,7 +163,9 @@ Generated generate(const models::Model& model, const text::Tokenizer& tokenizer,
     }
     out.ids.push_back(id);
     all.push_back(id);
-    emit(filter.push(decoder.push(id)));
+    const std::string text = filter.push(decoder.push(id));
+    out.text += text;
+    ask(text);
     if (filter.stopped()) {
       out.reason = StopReason::StopString;
       break;
@@ -191,8 +189,9 @@ Generated generate(const models::Model& model, const text::Tokenizer& tokenizer,
     ++out.decoded;
   }
   out.decode_seconds = seconds_since(start);
-  emit(filter.push(decoder.finish()));
-  emit(filter.finish());
+  const std::string held = filter.push(decoder.finish()) + filter.finish();
+  out.text += held;
+  if (!held.empty()) ask(held);
   return out;
 }
 

@@ -38,8 +38,9 @@ struct Generated {
   int64_t shifts = 0;   ///< times that the context was shifted; their time is in the decode seconds
 };
 
-/// Text as it becomes certain; return false to end the generation. Between the batches of a prompt it is
-/// asked with no text.
+/// Text as it becomes certain; return false to end the generation. Between the batches of a prompt, and
+/// behind a token that makes no text certain, it is asked with no text. Nobody is called after saying no;
+/// what was held back then is in Generated::text alone.
 using OnText = std::function<bool(std::string_view text)>;
 
 /// Runs the prompt behind `past` and generates. TooLarge, before anything is computed, where the prompt does

@@ -10,15 +10,34 @@
 
 namespace beeswax::io {
 
-FileWriter::FileWriter(const std::string& path) : path_(path), partial_(os::name_beside(path) + ".partial") {
+namespace {
+
+// Where a file is made that takes the path's name: what a link leads to, so that the link stays. Links of the
+// system to what a process has open (/dev/stdout) stay as they are, to be refused.
+std::filesystem::path behind_links(std::filesystem::path path) {
+  constexpr int kMostLinks = 40;  // as many as Linux follows
+  std::error_code none;
+  for (int i = 0; i < kMostLinks && std::filesystem::is_symlink(path, none); ++i) {
+    const std::filesystem::path folder = std::filesystem::canonical(path.parent_path() / ".", none);
+    if (folder.string().starts_with("/proc/") || folder == "/dev") break;
+    path = path.parent_path() / std::filesystem::read_symlink(path, none);
+  }
+  return path;
+}
+
+}  // namespace
+
+FileWriter::FileWriter(const std::string& path)
+    : path_(path), place_(behind_links(path).string()), partial_(os::name_beside(place_) + ".partial") {
   std::error_code unknown;
-  const auto there = std::filesystem::status(path, unknown);
+  const auto there = std::filesystem::status(place_, unknown);
   if (std::filesystem::is_directory(there)) {
     errno = EISDIR;
     fail_io("cannot be created");
   }
   // A device would give way to a file.
-  if (std::filesystem::exists(there) && !std::filesystem::is_regular_file(there))
+  if ((std::filesystem::exists(there) && !std::filesystem::is_regular_file(there)) ||
+      std::filesystem::is_symlink(place_, unknown))
     fail(ErrorKind::Io, "write", path_, " is no regular file; write to another one");
   file_.reset(std::fopen(partial_.c_str(), "wbx"));  // never over a file that is there
   if (file_ == nullptr) fail_io("cannot be created");
@@ -38,7 +57,7 @@ void FileWriter::put(std::span<const std::byte> bytes) {
 void FileWriter::finish() {
   // Some file systems say only when a file is closed what they could not write.
   const bool whole = std::fclose(file_.release()) == 0;
-  if (whole && std::rename(partial_.c_str(), path_.c_str()) == 0) return;
+  if (whole && std::rename(partial_.c_str(), place_.c_str()) == 0) return;
   const int reason = errno;
   std::remove(partial_.c_str());
   errno = reason;

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // FileWriter: a file that appears under its name only once it is whole; until then, and where writing fails,
-// whatever had the name stays. So a program that has the old file mapped keeps reading it.
+// whatever had the name stays. So a program that has the old file mapped keeps reading it. A link stays one,
+// and what it leads to is replaced.
 #pragma once
 
 #include <cstddef>
@@ -28,7 +29,7 @@ class FileWriter {
   struct Close {
     void operator()(std::FILE* file) const { std::fclose(file); }
   };
-  std::string path_, partial_;
+  std::string path_, place_, partial_;
   std::unique_ptr<std::FILE, Close> file_;
 };
 

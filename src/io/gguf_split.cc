@@ -72,6 +72,9 @@ void GgufFile::append_parts() {
                             ": the others cannot be found"));
   if (name->number != 1 || get_int("split.no") != 0) {
     const uint32_t number = std::exchange(name->number, 1);
+    if (get_int("split.no") + 1 == number)
+      fail(ErrorKind::InvalidArgument, "read", name_, " is part ", number, " of ", count,
+           "; open the first, ", name->to_string());
     refuse(name_, join_text("is part ", get_int("split.no") + 1, " of ", count, " by its metadata and part ",
                             number, " by its name; open the first, ", name->to_string()));
   }

@@ -177,17 +177,34 @@ std::shared_ptr<const io::GgufFile> assemble_hf(const io::JsonValue& json, const
                                 tensors.file_bytes());
 }
 
+namespace {
+
+// Older tools wrote other files, which are not read: says what makes those that are.
+void refuse_older_files(const std::string& folder, std::string_view older, std::string_view wanted,
+                        std::string_view maker) {
+  const auto has = [&](std::string_view name, std::string_view end = "") {
+    std::error_code ignored;  // what cannot be looked at is reported when it is opened
+    return std::filesystem::exists(std::filesystem::path(folder) / join_text(name, end), ignored);
+  };
+  constexpr std::string_view kIndex = ".index.json";
+  if (has(wanted) || has(wanted, kIndex) || (!has(older) && !has(older, kIndex))) return;
+  fail(ErrorKind::Io, "open", folder, " has ", older, ", which is not read, and no ", wanted,
+       "; transformers makes one: ", maker, ".from_pretrained(FOLDER).save_pretrained(FOLDER)");
+}
+
+std::string tokenizer_path(const std::string& folder) {
+  refuse_older_files(folder, "tokenizer.model", "tokenizer.json", "AutoTokenizer");
+  return (std::filesystem::path(folder) / "tokenizer.json").string();
+}
+
+}  // namespace
+
 std::shared_ptr<const io::GgufFile> open_hf_folder(const std::string& path) {
   const io::JsonValue config =
       read_folder_json(path, "config.json");  // first, to be what a missing folder lacks
+  refuse_older_files(path, "pytorch_model.bin", "model.safetensors", "AutoModelForCausalLM");
   return assemble_hf(config, *io::SafetensorsFile::open(path), path);
 }
-
-namespace {
-std::string tokenizer_path(const std::string& folder) {
-  return (std::filesystem::path(folder) / "tokenizer.json").string();
-}
-}  // namespace
 
 bool is_folder(const std::string& path) {
   std::error_code ignored;  // what cannot be looked at is reported when it is opened

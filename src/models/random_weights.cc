@@ -45,11 +45,11 @@ float normal_at(uint64_t index) {
 }  // namespace
 
 DescribedFile::Pages::Pages(size_t bytes)
-    : data(static_cast<std::byte*>(os::allocate_pages(bytes))), size(bytes) {
+    : data(static_cast<std::byte*>(os::reserve_pages(bytes))), size(bytes) {
   if (data == nullptr) fail(ErrorKind::OutOfMemory, "load", bytes, " bytes for a model of random weights");
 }
 
-DescribedFile::Pages::~Pages() { os::free_pages(data, size); }
+DescribedFile::Pages::~Pages() { os::release_pages(data, size); }
 
 DescribedFile::DescribedFile(const io::GgufWriter& writer, std::string_view name)
     : pages_(writer.head().size() + writer.data_bytes()) {

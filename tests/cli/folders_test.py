@@ -146,6 +146,16 @@ class Folders(unittest.TestCase):
                 self.assertEqual(done.returncode, 6, command)
                 self.assertIn("around has no config.json, so it is not a Hugging Face folder; " + said, done.stderr)
 
+    def test_what_is_not_read_is_named(self):
+        self.write_tokenizer("abcdefghijklmnop")
+        for kept, instead in (("tokenizer.json", "tokenizer.model"), ("model.safetensors", "pytorch_model.bin")):
+            os.rename(os.path.join(self.folder, kept), os.path.join(self.folder, instead))
+            done = run("run", self.folder, "-p", "a")
+            self.assertEqual(done.returncode, 6, done.stderr)
+            self.assertIn(f"has {instead}, which is not read, and no {kept}",
+                          done.stderr)
+            os.rename(os.path.join(self.folder, instead), os.path.join(self.folder, kept))
+
     def test_only_tokens_are_drawn(self):
         self.write_config(eos_token_id=None)
         self.write_tokenizer("abdefgh")  # of 16 rows, all equally likely

@@ -2,6 +2,7 @@
 """beeswax quantize and beeswax bench model: what they write and print, and what they say to mistakes."""
 import json
 import os
+import resource
 import signal
 import subprocess
 import sys
@@ -65,6 +66,42 @@ class Commands(unittest.TestCase):
             self.assertEqual(json.loads(done.stdout)["type"], made, arguments)
 
     def test_an_interrupt_leaves_no_file(self):
+        for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
+            with self.subTest(number):
+                self.interrupted_leaves_no_file(number)
+
+    def test_a_file_beyond_the_limit_leaves_none(self):
+        write_gguf(self.source, {"blk.0.attn_v.weight": ("q4_0", [1024, 1024])})
+        def limit():
+            resource.setrlimit(resource.RLIMIT_FSIZE, (1 << 16, 1 << 16))
+        done = subprocess.run([BEESWAX, "quantize", self.source, self.out, "--type", "q5_k_s", "--allow-requantize"],
+                              stdin=subprocess.DEVNULL, capture_output=True, text=True, preexec_fn=limit, check=False)
+        self.assertEqual(done.returncode, 6, done.stderr)
+        self.assertIn("cannot be written: File too large", done.stderr)
+        self.assertEqual(os.listdir(self.folder.name), ["in.gguf"])
+
+    def test_a_link_stays_one(self):
+        write_gguf(self.source, {"blk.0.attn_v.weight": [256, 256]})
+        quantize = ["quantize", self.source, self.out, "--type", "q8_0"]
+        behind = os.path.join(self.folder.name, "behind.gguf")
+        os.symlink("behind.gguf", self.out)
+        for _ in range(2):  # where there is nothing yet, and where there is
+            self.assertEqual(run(*quantize).returncode, 0)
+            self.assertTrue(os.path.islink(self.out))
+            with open(behind, "rb") as file:
+                self.assertEqual(file.read(4), b"GGUF")
+            os.truncate(behind, 0)
+        os.remove(self.out)
+        os.symlink("/proc/self/fd/1", self.out)
+        with open(behind, "wb") as file:
+            done = subprocess.run([BEESWAX, *quantize], stdin=subprocess.DEVNULL, stdout=file, stderr=subprocess.PIPE,
+                                  text=True, check=False)
+        self.assertEqual(done.returncode, 6)
+        self.assertIn("is no regular file", done.stderr)
+        self.assertTrue(os.path.islink(self.out))
+        self.assertEqual(os.path.getsize(behind), 0)
+
+    def interrupted_leaves_no_file(self, number):
         write_gguf(self.source, {f"blk.{i}.attn_v.weight": ("q4_0", [1024, 1024]) for i in range(100)})
         with open(self.out, "wb") as file:
             file.write(b"what was there before")
@@ -73,10 +110,10 @@ class Commands(unittest.TestCase):
                               text=True) as process:
             err = process.stderr.readline()
             self.assertIn("1/100", err)
-            process.send_signal(signal.SIGINT)
+            process.send_signal(number)
             err += process.stderr.read()  # communicate() would not see what was read ahead
             out = process.stdout.read()
-        self.assertEqual((process.returncode, out), (130, ""), err)
+        self.assertEqual((process.returncode, out), (128 + number, ""), err)
         self.assertEqual(err.splitlines()[-1], f"interrupted; {self.out} is not written")
         self.assertLess(len(err.splitlines()), 99)
         self.assertEqual(sorted(os.listdir(self.folder.name)), ["in.gguf", "out.gguf"])

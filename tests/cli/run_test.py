@@ -180,6 +180,9 @@ class Run(unittest.TestCase):
     def test_mistakes(self):
         self.refused(2, "excludes", "-p", "x", "-f", "y")
         self.refused(2, "the name is empty", "")
+        self.refused(2, "the text is empty", "-p", "x", "--stop", "")
+        self.refused(2, "of 1 positions cannot shift; it needs at least 2", "-p", "", "--ctx", "1", "--context-shift")
+        self.refused(2, "accepted: 0 to 2", "-p", "", "--ctx", "4", "--context-shift", "--keep", "3")
         self.refused(2, "the name is empty", "-f", "")
         self.refused(2, "temperature is -1", "-p", "x", "--temp", "-1")
         self.refused(2, "top-p is 2", "-p", "x", "--top-p", "2")
@@ -314,12 +317,21 @@ class Others(unittest.TestCase):
 
     @unittest.skipUnless(os.path.exists("/dev/full"), "no /dev/full")
     def test_text_that_cannot_be_written_is_an_error(self):
-        for command in (["run", "-p", PERU, "--temp", "0"], ["run", "-p", PERU, "--temp", "0", "--json"], ["devices"]):
+        for command in (["run", "-p", PERU, "--temp", "0"], ["run", "-p", PERU, "--temp", "0", "--json"], ["devices"],
+                        ["--help"], ["--version"], ["run", "--help"]):
             with open("/dev/full", "w", encoding="ascii") as full:
                 done = subprocess.run([BEESWAX, *command], stdin=subprocess.DEVNULL, stdout=full, stderr=subprocess.PIPE,
                                       text=True, check=False)
             self.assertEqual(done.returncode, 6, command)
             self.assertIn("standard output cannot be written", done.stderr)
+
+    def test_a_wrong_number_of_threads_is_told_before_work(self):
+        for command in (["run", "-p", "x", "-n", "1"], ["bench", "model", "-n", "0"]):
+            done = subprocess.run([BEESWAX, *command], stdin=subprocess.DEVNULL, capture_output=True, text=True, check=False,
+                                  env={**os.environ, "BEESWAX_THREADS": "abc"})
+            self.assertEqual(done.returncode, 2, command)
+            self.assertIn("abc is not a number from 1 to 1024", done.stderr)
+            self.assertNotIn("while", done.stderr)
 
     def test_without_a_command(self):
         self.assertEqual(run().returncode, 2)

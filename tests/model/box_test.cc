@@ -100,6 +100,25 @@ TEST_F(Box, NobodyIsCalledAfterSayingNo) {
   EXPECT_EQ(after, 0);
 }
 
+// A stop string that may have begun holds text back for as long as it goes on, and tokens may have none.
+TEST_F(Box, AsksWhileTextIsHeldBack) {
+  const std::vector<int32_t> prompt = tokenizer_->encode("Tell me a story");
+  models::Cache first = model_->make_cache(512), past = model_->make_cache(512);
+  generate::GenerateOptions options{.max_tokens = 40, .sampling = {.temperature = 0}};
+  const std::string story = generate::generate(*model_, *tokenizer_, prompt, first, options).text;
+  options.stop = {story + "\x01"};
+  int asked = 0;
+  const generate::Generated out =
+      generate::generate(*model_, *tokenizer_, prompt, past, options, [&](std::string_view text) {
+        EXPECT_EQ(text, "");
+        return ++asked < 5;
+      });
+  EXPECT_EQ(out.reason, generate::StopReason::Cancelled);
+  EXPECT_EQ(out.ids.size(), 5u);
+  EXPECT_EQ(out.text, story.substr(0, out.text.size()));
+  EXPECT_NE(out.text, "");
+}
+
 TEST_F(Box, RefusesShiftsThatCannotBe) {
   generate::GenerateOptions options{.max_tokens = 3, .context_shift = true, .keep = 15};
   models::Cache past = model_->make_cache(16);

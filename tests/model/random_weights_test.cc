@@ -8,6 +8,7 @@
 
 #include "core/thread_pool.h"
 #include "generate/throughput.h"
+#include "models/memory_need.h"
 #include "models/model_sizes.h"
 #include "models/pass_cost.h"
 #include "models/random_weights.h"
@@ -65,6 +66,13 @@ TEST(RandomWeights, EveryArchitectureOfTheKnownSizesRuns) {
     expect_varied(logits(*made.model), std::string(sizes.name));
   }
   EXPECT_EQ(seen.size(), 5u);
+}
+
+// More than machines have: it is refused for what it needs, not for what describing it takes.
+TEST(RandomWeights, DescribingAModelTakesNoMemory) {
+  const models::DescribedFile described(
+      models::describe_model(models::find_sizes("llama-70b"), models::parse_mixture("f16")), "large");
+  EXPECT_GT(models::memory_need(described.file(), 128, DType::F32).weights, size_t{130} << 30);
 }
 
 TEST(RandomWeights, TheSameOnAnyNumberOfThreads) {

@@ -134,8 +134,7 @@ TEST_F(GgufSplit, OneOfOneIsAFile) {
 }
 
 TEST_F(GgufSplit, OtherPartsNameTheFirst) {
-  expect_refused("is part 2 of 3 by its metadata and part 2 by its name; open the first, " + path(0),
-                 ErrorKind::Format, 1);
+  expect_refused("is part 2 of 3; open the first, " + path(0), ErrorKind::InvalidArgument, 1);
   std::filesystem::copy_file(path(1), path(0), std::filesystem::copy_options::overwrite_existing);
   expect_refused("is part 2 of 3 by its metadata and part 1 by its name");
 }

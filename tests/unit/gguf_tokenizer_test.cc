@@ -110,7 +110,7 @@ enum : int32_t {
   kMessage
 };
 
-io::GgufWriter small_vocabulary() {
+io::GgufWriter small_vocabulary(std::optional<Word> more = {}) {
   std::vector<std::string> texts = {"<unk>", "<s>", "</s>"};
   std::vector<float> scores(kSpace);
   std::vector<int32_t> kinds = {2, 3, 3};
@@ -119,11 +119,13 @@ io::GgufWriter small_vocabulary() {
     texts.push_back(std::string("<0x") + kHex[byte / 16] + kHex[byte % 16] + ">");
     kinds.push_back(6);
   }
-  for (const Word& word : kWords) {
+  const auto add = [&](const Word& word) {
     texts.emplace_back(word.text);
     scores.push_back(word.score);
     kinds.push_back(word.kind);
-  }
+  };
+  std::ranges::for_each(kWords, add);
+  if (more) add(*more);
   io::GgufWriter out;
   out.set_string("tokenizer.ggml.model", "llama");
   out.set_strings("tokenizer.ggml.tokens", texts);
@@ -185,6 +187,23 @@ TEST(GgufSentencePiece, EndsOfTurnsAndMessagesEndAGeneration) {
   json.set_u32("tokenizer.ggml.eot_token_id", 9);
   const Ids of_json = stops(json);
   EXPECT_NE(std::ranges::find(of_json, 9), of_json.end());
+}
+
+// Files name one eos, and models end with others: <|end_of_text|> where it is <|eot_id|>, and the reverse.
+TEST(GgufSentencePiece, TextsOfTheFieldEndAGeneration) {
+  constexpr int32_t kControl = 3, kUserDefined = 4, kNormal = 1;
+  const auto stops = [](const char* text, int32_t kind) {
+    io::GgufWriter writer = small_vocabulary({text, 0, kind});
+    return load(writer)->vocabulary().special().stop;
+  };
+  for (const char* text :
+       {"<|eot_id|>", "<|eom_id|>", "<|end_of_text|>", "<|im_end|>", "<|end|>", "<end_of_turn>",
+        "<|endoftext|>", "<EOT>", "_<EOT>", "<\uff5cend\u2581of\u2581sentence\uff5c>"}) {
+    EXPECT_EQ(stops(text, kControl), (Ids{kEnd, kMessage + 1})) << text;
+    EXPECT_EQ(stops(text, kUserDefined), (Ids{kEnd, kMessage + 1})) << text;
+    EXPECT_EQ(stops(text, kNormal), (Ids{kEnd})) << text;
+  }
+  EXPECT_EQ(stops("<|start|>", kControl), (Ids{kEnd}));
 }
 
 // Beside a list of ids the roles count too, and each id once.

@@ -77,6 +77,16 @@ void* allocate_pages(size_t bytes) {
 
 void free_pages(void* data, size_t /*bytes*/) { std::free(data); }
 
+void* reserve_pages(size_t bytes) {
+  void* data =
+      mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+  return data == MAP_FAILED ? nullptr : data;
+}
+
+void release_pages(void* data, size_t bytes) {
+  if (data != nullptr) munmap(data, bytes);
+}
+
 size_t physical_memory_bytes() {
   static const size_t bytes = [] {
     const auto pages = sysconf(_SC_PHYS_PAGES);

@@ -13,6 +13,9 @@ namespace beeswax::os {
 /// none.
 BW_API void* allocate_pages(size_t bytes);
 BW_API void free_pages(void* data, size_t bytes);
+/// Pages that take memory only once they are touched, however many; null where even that is refused.
+BW_API void* reserve_pages(size_t bytes);
+BW_API void release_pages(void* data, size_t bytes);
 
 /// Memory of the machine, or the limit this process runs under where that is lower: of its address space, or
 /// of its control group (a container's).
