@@ -42,16 +42,26 @@ BW_DEVICE float widen_half(uint32_t half) {
   return static_cast<float>(__builtin_bit_cast(_Float16, static_cast<uint16_t>(half)));
 }
 
+// Which instruction there is for products of four signed bytes: 0 none, 1 NVIDIA's, 2 and 3 AMD's.
+#if BW_NVIDIA
+#define BW_DOT4 1
+#elif defined(__GFX11__) || defined(__GFX12__)
+#define BW_DOT4 2
+#elif defined(__gfx906__) || defined(__gfx908__) || defined(__gfx90a__) || defined(__gfx942__) || \
+    defined(__gfx950__) || (defined(__GFX10__) && defined(__gfx1030__))
+#define BW_DOT4 3
+#else
+#define BW_DOT4 0
+#endif
 /// c plus the sum of the products of four signed bytes.
 BW_DEVICE int32_t dot4(uint32_t a, uint32_t b, int32_t c) {
-#if BW_NVIDIA
+#if BW_DOT4 == 1
   int32_t sum;
   __asm__("dp4a.s32.s32 %0, %1, %2, %3;" : "=r"(sum) : "r"(a), "r"(b), "r"(c));
   return sum;
-#elif defined(__GFX11__) || defined(__GFX12__)
+#elif BW_DOT4 == 2
   return __builtin_amdgcn_sudot4(true, static_cast<int>(a), true, static_cast<int>(b), c, false);
-#elif defined(__gfx906__) || defined(__gfx908__) || defined(__gfx90a__) || defined(__gfx942__) || \
-    defined(__gfx950__) || (defined(__GFX10__) && defined(__gfx1030__))
+#elif BW_DOT4 == 3
   return __builtin_amdgcn_sdot4(static_cast<int>(a), static_cast<int>(b), c, false);
 #else
   for (int i = 0; i < 32; i += 8)

@@ -145,6 +145,11 @@ BW_DEVICE void add_unit(const Shared& shared, uint32_t stage, uint32_t first_row
       const uint32_t at = column + static_cast<uint32_t>(j / 2 * 8 + j % 2);
       uint32_t x[8];
       load_row(shared.activation[stage][at], x);
+#if BW_DOT4 == 0
+      // Compilers would keep all bytes of w as words, for which there are no registers.
+      for (int i = 0; i < 4; ++i)
+        for (int k = 0; k < 8; ++k) BW_HIDE_WORD(w[i][k]);
+#endif
       const ActivationSums& sums = shared.sums[stage][at];
 #pragma unroll
       for (int i = 0; i < 4; ++i) {

@@ -31,6 +31,16 @@ struct TilePlace {
   }
 };
 
+/// The same number, which is taken to differ from thread to thread.
+BW_DEVICE int64_t in_vectors(int64_t value) {
+  uint32_t words[2];
+  __builtin_memcpy(words, &value, sizeof(words));
+  BW_HIDE_WORD(words[0]);
+  BW_HIDE_WORD(words[1]);
+  __builtin_memcpy(&value, words, sizeof(value));
+  return value;
+}
+
 /// y[i] = f(i, turned[...], other[...]): rows are the axis along which `turned` is dense, columns the one
 /// along which y is. kLong: functions of which one at a time is work enough.
 template <bool kLong, class Y, class S, class F, class Other>
@@ -64,17 +74,21 @@ BW_DEVICE void map_turned(const TurnedArgs& args, Y* y, TransposeTile<S>& tile, 
   for (uint32_t i = 0; i < kEach; ++i) tile.at[across + i * kRows][in] = values[i];
   barrier();
   if (column >= args.columns) return;
-  const auto one = [&](uint32_t i, S second) __attribute__((always_inline)) {
-    const int64_t at = to + (row + i * kRows) * args.rows_stride[2];
+  const auto one = [&](uint32_t i, int64_t at, S second) __attribute__((always_inline)) {
     y[at] = f(at, tile.at[in][across + i * kRows], second);
   };
   if constexpr (kLong) {
+    // Strides in vector registers: such a function's constants want the scalar ones.
+    const int64_t other_step = in_vectors(args.rows_stride[1]), step = in_vectors(args.rows_stride[2]);
 #pragma unroll 1
-    for (uint32_t i = 0; i < kEach && row + i * kRows < args.rows; ++i) one(i, other_at(row + i * kRows));
+    for (uint32_t i = 0; i < kEach && row + i * kRows < args.rows; ++i) {
+      const uint32_t r = row + i * kRows;
+      one(i, to + r * step, other.at(from + r * other_step));
+    }
   } else {
 #pragma unroll
     for (uint32_t i = 0; i < kEach; ++i)
-      if (row + i * kRows < args.rows) one(i, others[i]);
+      if (const uint32_t r = row + i * kRows; r < args.rows) one(i, to + r * args.rows_stride[2], others[i]);
   }
 }
 

@@ -23,14 +23,12 @@ using gpu::rtc::Parameter;
 // What CUDA and HIP allow: 2^31 - 1 blocks along x, 65535 along the others; along z CUDA has blocks of 64.
 constexpr uint32_t kMostBlocksX = 0x7fffffff, kMostBlocks = 65535;
 constexpr uint32_t kMostThreads = 1024, kMostThreadsZOfCuda = 64;
-// More dynamic shared memory than this has to be allowed for a function.
-constexpr uint32_t kUsualSharedBytes = 48 * 1024;
 
 std::string size_text(const LaunchSize& size) {
   return join_text("{", size.x, ", ", size.y, ", ", size.z, "}");
 }
 
-void check_sizes(std::string_view operation, const LaunchOptions& options, uint32_t most_threads,
+void check_sizes(std::string_view operation, const LaunchOptions& options, const gpu::rtc::KernelInfo& kernel,
                  const gpu::Properties& device) {
   const auto& [grid, block, shared] = options;
   const uint64_t threads = uint64_t{block.x} * block.y * block.z;
@@ -40,18 +38,27 @@ void check_sizes(std::string_view operation, const LaunchOptions& options, uint3
   if (grid.x > kMostBlocksX || grid.y > kMostBlocks || grid.z > kMostBlocks)
     fail(ErrorKind::InvalidArgument, operation, "the grid ", size_text(grid), " is too large: at most {",
          kMostBlocksX, ", ", kMostBlocks, ", ", kMostBlocks, "}");
-  const uint32_t most_z = gpu::rtc::is_amd(device.arch) ? kMostThreads : kMostThreadsZOfCuda;
+  const bool amd = gpu::rtc::is_amd(device.arch);
+  const auto too_many = [](uint32_t blocks, uint32_t threads_of_one) {
+    return uint64_t{blocks} * threads_of_one > UINT32_MAX;
+  };
+  if (amd && (too_many(grid.x, block.x) || too_many(grid.y, block.y) || too_many(grid.z, block.z)))
+    fail(ErrorKind::InvalidArgument, operation, "the grid ", size_text(grid), " of blocks ", size_text(block),
+         " is too large: AMD's cards take at most 2^32 - 1 threads along an axis; let a thread do more");
+  const uint32_t most_z = amd ? kMostThreads : kMostThreadsZOfCuda;
   if (block.x > kMostThreads || block.y > kMostThreads || block.z > most_z)
     fail(ErrorKind::InvalidArgument, operation, "the block ", size_text(block), " is too large: at most {",
          kMostThreads, ", ", kMostThreads, ", ", most_z, "}");
-  if (threads > most_threads)
+  if (threads > kernel.most_threads)
     fail(ErrorKind::InvalidArgument, operation, "the block ", size_text(block),
-         " is too large: the kernel takes ", most_threads,
+         " is too large: the kernel takes ", kernel.most_threads,
          " threads (__launch_bounds__ says how many it is compiled for)");
   const auto most_shared = static_cast<uint32_t>(device.shared_bytes);
-  if (shared > most_shared)
-    fail(ErrorKind::InvalidArgument, operation, "shared_bytes is ", shared, ", and a block on ", device.name,
-         " has at most ", most_shared);
+  if (uint64_t{shared} + kernel.shared_bytes > most_shared)
+    fail(ErrorKind::InvalidArgument, operation, "shared_bytes is ", shared,
+         kernel.shared_bytes > 0 ? join_text(" beside the ", kernel.shared_bytes, " that the kernel declares")
+                                 : "",
+         ", and a block on ", device.name, " has at most ", most_shared);
 }
 
 void* address(std::string_view operation, const Tensor& tensor) {
@@ -132,7 +139,7 @@ void Kernel::launch_list(const LaunchOptions& options, std::span<const KernelArg
   const std::string text = join_text("kernel ", impl_->name);
   const std::string_view operation = text;
   const std::vector<Parameter>& parameters = impl_->info.parameters;
-  check_sizes(operation, options, impl_->info.most_threads, impl_->gpu.properties());
+  check_sizes(operation, options, impl_->info, impl_->gpu.properties());
   if (arguments.size() != parameters.size())
     fail(ErrorKind::InvalidArgument, operation, "it takes ", parameters.size(), " arguments, and got ",
          arguments.size());
@@ -142,11 +149,6 @@ void Kernel::launch_list(const LaunchOptions& options, std::span<const KernelArg
         argument_bytes(operation, i + 1, device(), arguments[i], parameters[i], &tensors[i]));
   gpu::Gpu& gpu = impl_->gpu;
   const auto& [grid, block, shared] = options;
-  if (shared > kUsualSharedBytes) {
-    gpu.use();
-    gpu::check(gpu.driver(), gpu.driver().allow_shared(impl_->kernel.function, shared),
-               join_text("asking for ", shared, " bytes of shared memory for the kernel ", impl_->name));
-  }
   std::vector<std::byte> values;  // where addresses are looked for
   for (size_t i = 0; i < list.size(); ++i) {
     const auto* bytes = static_cast<const std::byte*>(list[i]);

@@ -134,6 +134,35 @@ TEST_P(Kernels, ShareMemoryAndAtomics) {
   EXPECT_EQ(most.to_vec<int32_t>()[0], 640);
 }
 
+// Beside shared memory that the code declares, up to all that a block has.
+TEST_P(Kernels, DeclareSharedMemoryAndAskForMore) {
+  const Kernel turn = compile(R"(
+    __global__ void turn(const int* x, int* y, int last) {
+      __shared__ int own[2048];
+      extern __shared__ int asked[];
+      own[threadIdx.x] = x[threadIdx.x];
+      asked[last - threadIdx.x] = x[threadIdx.x];
+      __syncthreads();
+      y[threadIdx.x] = own[threadIdx.x] * 1000 + asked[last - (blockDim.x - 1 - threadIdx.x)];
+    })",
+                              "turn");
+  const uint32_t most = device_.kind() == DeviceKind::Cuda ? 219 << 10 : 56 << 10;
+  std::vector<int32_t> values(64), want(64);
+  for (int i = 0; i < 64; ++i)
+    values[static_cast<size_t>(i)] = i, want[static_cast<size_t>(i)] = i * 1000 + 63 - i;
+  const Tensor x = Tensor::from_vec(values, {64}, device_);
+  for (const uint32_t shared :
+       {uint32_t{1} << 10, uint32_t{40} << 10, uint32_t{41} << 10, uint32_t{48} << 10, most}) {
+    const Tensor y = Tensor::zeros({64}, DType::I32, device_);
+    turn.launch({.block = {64}, .shared_bytes = shared}, x, output(y), static_cast<int>(shared / 4) - 1);
+    EXPECT_EQ(y.to_vec<int32_t>(), want) << shared;
+  }
+  EXPECT_ERROR(turn.launch({.block = {64}, .shared_bytes = 1 << 20}, x,
+                           output(Tensor::zeros({64}, DType::I32, device_)), 0),
+               InvalidArgument,
+               "shared_bytes is 1048576 beside the 8192 that the kernel declares, and a block on ");
+}
+
 // Each atomic of the dialect on words of 32 and 64 bits, by 512 threads whose numbers need all of the bits.
 template <class T>
 void expect_atomics(const Kernel& kernel, const Device& device, const Kernel& ticket) {
@@ -391,6 +420,10 @@ TEST_P(Kernels, RefuseWrongArguments) {
                  "{1, 1, 128} is too large: at most {1024, 1024, 64}");
   EXPECT_ERROR(saxpy.launch({.block = {4}, .shared_bytes = 1 << 20}, 1.0f, x, output(y), 4), InvalidArgument,
                "shared_bytes is 1048576, and a block on ");
+  if (device_.kind() != DeviceKind::Cuda) {
+    EXPECT_ERROR(saxpy.launch({.grid = {1 << 24}, .block = {256}}, 1.0f, x, output(y), 4), InvalidArgument,
+                 "at most 2^32 - 1 threads along an axis");
+  }
   const Kernel small =
       compile("extern \"C\" __global__ void __launch_bounds__(64) small(int* x) { x[0] = 1; }", "small");
   EXPECT_ERROR(small.launch({.block = {128}}, output(Tensor::zeros({1}, DType::I32, device_))),

@@ -28,6 +28,9 @@ int capability() {
   return arch[0] == 0 ? 80 : std::atoi(arch + 3);
 }
 
+// Shared memory that a block has at most, and without being allowed it.
+constexpr int kSharedOptIn = 227 << 10, kSharedUsual = 48 << 10;
+
 int attribute_of(int attribute) {
   switch (attribute) {
     case 10:  // CU_DEVICE_ATTRIBUTE_WARP_SIZE
@@ -39,7 +42,7 @@ int attribute_of(int attribute) {
     case 76:
       return capability() % 10;
     case 97:  // _MAX_SHARED_MEMORY_PER_BLOCK_OPTIN
-      return 232448;
+      return kSharedOptIn;
     default:
       return 0;
   }
@@ -84,6 +87,13 @@ Asked asked_for(const Config& config) {
     asked.cluster = size[0];
   }
   return asked;
+}
+
+// A launch gets the usual amount unless its function was allowed more.
+bool may_share(const Machine& m, const void* function, unsigned bytes) {
+  const auto allowed = m.allowed_shared.find(function);
+  return bytes + m.control.static_shared <= unsigned{kSharedUsual} ||
+         (allowed != m.allowed_shared.end() && bytes <= allowed->second);
 }
 
 int contexts[64];  // their addresses are the devices' primary contexts
@@ -225,8 +235,19 @@ int cuModuleUnload(void* module) {
 int cuModuleGetFunction(void** function, void* module, const char* name) {
   return call(__func__, [&](Machine& m) { return m.function(function, module, name); });
 }
-int cuFuncSetAttribute(void*, int, int) {
-  return call(__func__, [&](Machine&) { return 0; });
+int cuFuncGetAttribute(int* value, int attribute, void*) {
+  return call(__func__, [&](Machine& m) {
+    return attribute == 1 ? answer(value, static_cast<int>(m.control.static_shared)) : fake::kInvalid;
+  });
+}
+int cuFuncSetAttribute(void* function, int attribute, int value) {
+  return call(__func__, [&](Machine& m) {
+    if (attribute != 8 || value < 0 ||
+        static_cast<unsigned>(value) + m.control.static_shared > unsigned{kSharedOptIn})
+      return fake::kInvalid;
+    m.allowed_shared[function] = static_cast<unsigned>(value);
+    return 0;
+  });
 }
 int cuTensorMapEncodeTiled(void*, int, unsigned, void*, const uint64_t*, const uint64_t*, const unsigned*,
                            const unsigned*, int, int, int, int) {
@@ -249,8 +270,9 @@ int cuGraphExecDestroy(void* exec) {
   return call(__func__, [&](Machine& m) { return m.release(Kind::Instance, exec); }, Rule::Releases);
 }
 int cuLaunchKernel(void* function, unsigned gx, unsigned gy, unsigned gz, unsigned bx, unsigned by,
-                   unsigned bz, unsigned, void* stream, void** parameters, void**) {
+                   unsigned bz, unsigned shared, void* stream, void** parameters, void**) {
   return call(__func__, [&](Machine& m) {
+    if (!may_share(m, function, shared)) return fake::kInvalid;
     if (gx > INT32_MAX || gy > UINT16_MAX || gz > UINT16_MAX) return m.misuse("a grid of too many blocks");
     return m.launch(function, {gx, gy, gz}, bx * by * bz, parameters[0], 0, stream);
   });
@@ -259,7 +281,7 @@ int cuLaunchKernelEx(const void* config, void* function, void** parameters, void
   const Config& c = *static_cast<const Config*>(config);
   return call(__func__, [&](Machine& m) {
     const Asked asked = asked_for(c);
-    if (asked.cluster == 0) return 1;
+    if (asked.cluster == 0 || !may_share(m, function, c.shared_bytes)) return 1;
     return m.launch(function, {c.grid[0], c.grid[1], c.grid[2]}, c.block[0] * c.block[1] * c.block[2],
                     parameters[0], 0, c.stream, asked.programmatic);
   });

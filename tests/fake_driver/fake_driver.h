@@ -42,6 +42,7 @@ struct Control {
   int devices;                                   ///< FAKE_DRIVER_DEVICES; 1 by default
   int version;                                   ///< as the library gives it; FAKE_DRIVER_VERSION
   int cluster_blocks;                            ///< in clusters at once; 0 refuses them
+  unsigned static_shared;                        ///< bytes that every kernel declares
   size_t memory_bytes;                           ///< more than this, and allocating fails
   void (*run)(const Launch& launch);             ///< called for each launch, if set
   void (*submitted)(const Submitted& work);      ///< likewise

@@ -39,6 +39,7 @@ class Machine {
   static Machine& get();
   Control control{};
   std::mutex mutex;
+  std::map<const void*, unsigned> allowed_shared;  // dynamic, of functions of CUDA's
 
   /// 0, or what the fault says.
   int enter(const char* name);

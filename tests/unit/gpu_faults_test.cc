@@ -118,6 +118,14 @@ TEST_P(GpuFaults, KeptMemoryMakesRoomForCodeStreamsAndGraphs) {
     int used = 0;
     with_kept_memory(cuda ? "cuModuleLoadData" : "hipModuleLoadData",
                      [&] { used++ == 0 ? x.exp() : x.sum_all(); });
+    std::vector<float> values(1 << 15);
+    std::vector<Tensor> uploaded;
+    const auto upload = [&] {  // through a larger buffer of pinned memory each time
+      values.resize(values.size() * 2);
+      uploaded.push_back(Tensor::from_vec(values, {static_cast<int64_t>(values.size())}, device));
+    };
+    with_kept_memory(cuda ? "cuMemHostAlloc" : "hipHostMalloc", upload);
+    with_kept_memory(cuda ? "cuEventCreate" : "hipEventCreateWithFlags", upload);
     std::vector<Stream> held;
     with_kept_memory(cuda ? "cuStreamCreate" : "hipStreamCreateWithFlags",
                      [&] { held.push_back(Stream::make(device)); });
@@ -144,6 +152,33 @@ TEST_P(GpuFaults, ACompiledProgramThatFailsIsUnloaded) {
     EXPECT_EQ(control.modules, loaded);
     EXPECT_EQ(compile().name(), "fill");
     EXPECT_EQ(control.modules, loaded + 1);
+    return "";
+  });
+}
+
+// A function's limit of dynamic shared memory is one for all threads that launch it, and counts what the code
+// declares.
+TEST_P(GpuFaults, ProgramsLaunchWithAllSharedMemoryFromManyThreads) {
+  if (GetParam().name != "cuda:0") GTEST_SKIP() << "the limit is CUDA's";
+  run_apart([] {
+    fake::Control& control = GetParam().control();
+    control.static_shared = 8 << 10;
+    const Device device = GetParam().device();
+    ::setenv("BEESWAX_CODE_CACHE", (testing::TempDir() + "gpu_faults_code").c_str(), 1);
+    const Kernel fill = Kernel::compile(device, "__global__ void fill(float* y) { y[threadIdx.x] = 1; }",
+                                        "fill", {.compiler = KernelCompiler::Clang});
+    const Tensor y = Tensor::zeros({32}, DType::F32, device);
+    const auto launch = [&](uint32_t shared) {
+      fill.launch({.block = {32}, .shared_bytes = shared}, output(y));
+    };
+    std::vector<std::thread> threads;
+    for (const uint32_t kilobytes : {0, 40, 41, 48, 64, 219})
+      threads.emplace_back([&, kilobytes] {
+        for (int i = 0; i < 100; ++i) EXPECT_NO_THROW(launch(kilobytes << 10)) << kilobytes;
+      });
+    for (std::thread& thread : threads) thread.join();
+    EXPECT_ERROR(launch((219 << 10) + 1), InvalidArgument,
+                 "shared_bytes is 224257 beside the 8192 that the kernel declares, and a block on ");
     return "";
   });
 }

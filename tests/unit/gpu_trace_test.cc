@@ -237,6 +237,40 @@ TEST(GpuTrace, FailuresOfTracingAreNotThePrograms) {
   }
 }
 
+// The program goes on: what it computes does not hang on the trace.
+TEST(GpuTrace, AFileThatIsFullIsSaidOnce) {
+  if (!std::filesystem::exists("/dev/full")) GTEST_SKIP() << "no /dev/full";
+  ::setenv("BEESWAX_TRACE", "/dev/full", 1);
+  for (const FakeGpu& fake : fake_gpus())
+    run_apart([&] {
+      fake.control();
+      testing::internal::CaptureStderr();
+      exp_of_ones(fake.device());
+      exp_of_ones(fake.device());
+      EXPECT_EQ(testing::internal::GetCapturedStderr(),
+                "beeswax: the trace ends here: BEESWAX_TRACE=/dev/full: No space left on device\n");
+      return "";
+    });
+  ::unsetenv("BEESWAX_TRACE");
+}
+
+TEST(GpuTrace, CopiesBetweenDevicesAreThere) {
+  for (const FakeGpu& fake : fake_gpus()) {
+    const TraceFile file;
+    run_apart([&] {
+      fake.control().devices = 2;
+      const Tensor x = Tensor::ones({1000}, DType::F32, fake.device());
+      x.to_device(Device::parse(fake.name.substr(0, 5) + "1"));
+      return "";
+    });
+    const std::vector<json> events = file.events("X");
+    const auto copies = std::ranges::count_if(events, [](const json& event) {
+      return event.at("name") == "copy_to_another_device" && event.at("args").at("bytes") == 4000;
+    });
+    EXPECT_EQ(copies, 1) << fake.name;
+  }
+}
+
 TEST(GpuTrace, AFileThatCannotBeWrittenIsAnError) {
   ::setenv("BEESWAX_TRACE", "/no/such/folder/trace.json", 1);
   for (const FakeGpu& fake : fake_gpus())

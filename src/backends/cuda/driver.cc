@@ -50,7 +50,7 @@ constexpr int kAttributeIntegrated = 18;
 constexpr int kAttributeMajor = 75;
 constexpr int kAttributeMinor = 76;
 constexpr int kAttributeSharedOptIn = 97;
-constexpr int kFunctionDynamicShared = 8;
+constexpr int kFunctionStaticShared = 1, kFunctionDynamicShared = 8;
 
 constexpr int kMostDevices = 64;
 // Of devices in use: their primary contexts, retained once for the process, null before; and their handles.
@@ -181,6 +181,12 @@ Result load_module(const void* image, ModuleHandle* out) {
 Result unload_module(ModuleHandle module) { return result_of(api.cuModuleUnload(module)); }
 Result find_function(ModuleHandle module, const char* name, FunctionHandle* out) {
   return result_of(api.cuModuleGetFunction(out, module, name));
+}
+Result static_shared(FunctionHandle function, uint32_t* bytes) {
+  int value = 0;
+  const Result result = result_of(api.cuFuncGetAttribute(&value, kFunctionStaticShared, function));
+  if (result.ok()) *bytes = static_cast<uint32_t>(value);
+  return result;
 }
 Result allow_shared(FunctionHandle function, uint32_t bytes) {
   return result_of(api.cuFuncSetAttribute(function, kFunctionDynamicShared, static_cast<int>(bytes)));

@@ -212,11 +212,6 @@ Result Gpu::ordered(const Reach& reach, const Submit& submit) {
   return result;
 }
 
-Result Gpu::submit_ordered(std::span<const void* const> pointers,
-                           const std::function<Result(StreamHandle)>& submit) {
-  return ordered({{}, pointers}, submit);
-}
-
 template <class Submit>
 Result Gpu::hooked(const Submitted& work, const Reach& reach, const Submit& submit) {
   return ordered(reach, [&](StreamHandle stream) {
@@ -235,6 +230,12 @@ Result Gpu::hooked(const Submitted& work, const Reach& reach, const Submit& subm
     hooks->end(*this, work, result.ok());
     return result;
   });
+}
+
+Result Gpu::submit_ordered(std::span<const void* const> pointers,
+                           const std::function<Result(StreamHandle)>& submit, size_t bytes) {
+  static const Kernel kCopy{nullptr, "copy_to_another_device", "copy"};  // as hooks name it
+  return bytes == 0 ? ordered({{}, pointers}, submit) : hooked({kCopy, {}, bytes}, {{}, pointers}, submit);
 }
 
 template <class Launch>

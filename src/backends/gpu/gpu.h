@@ -98,9 +98,10 @@ class Gpu {
   /// where it is refused.
   void submit_call(const Kernel& kernel, std::span<const void* const> pointers,
                    const std::function<std::string(StreamHandle)>& call);
-  /// Submits what reads or writes at `pointers`, submit(stream), which gives the driver's answer.
+  /// Submits what reads or writes at `pointers`, submit(stream), which gives the driver's answer. A copy of
+  /// `bytes` to another device (0: it is none) is one for hooks too.
   Result submit_ordered(std::span<const void* const> pointers,
-                        const std::function<Result(StreamHandle)>& submit);
+                        const std::function<Result(StreamHandle)>& submit, size_t bytes = 0);
   /// Around launches of the thread that write, in place, to a block of the pool that others may use.
   void begin_write(void* block);
   void end_write(void* block);

@@ -34,20 +34,25 @@ Result copy_directly(Gpu& source, const void* from, Gpu& target, void* to, size_
   // Events may go before what waits for them has run: drivers keep them so long.
   Event ready(driver), done(driver);
   target.use();
-  target.check_work(driver.create_event(false, ready.out()), "creating an event");
+  target.check_work(target.with_memory([&] { return driver.create_event(false, ready.out()); }),
+                    "creating an event");
   target.check_work(driver.record_event(ready.get(), target.current().handle()), "recording an event");
   source.use();
-  source.check_work(driver.create_event(false, done.out()), "creating an event");
+  source.check_work(source.with_memory([&] { return driver.create_event(false, done.out()); }),
+                    "creating an event");
   Result copied;
-  const Result submitted = source.submit_ordered(read, [&](StreamHandle stream) {
-    if (const Result waits = driver.make_stream_wait(stream, ready.get()); !waits.ok()) return waits;
-    copied = driver.copy_between(to, target.ordinal(), from, source.ordinal(), bytes, stream);
-    if (!copied.ok()) return copied;
-    const Result recorded = driver.record_event(done.get(), stream);
-    // Without the event nobody could tell when the memory is free.
-    if (!recorded.ok()) wait_for_stream(source);
-    return recorded;
-  });
+  const Result submitted = source.submit_ordered(
+      read,
+      [&](StreamHandle stream) {
+        if (const Result waits = driver.make_stream_wait(stream, ready.get()); !waits.ok()) return waits;
+        copied = driver.copy_between(to, target.ordinal(), from, source.ordinal(), bytes, stream);
+        if (!copied.ok()) return copied;
+        const Result recorded = driver.record_event(done.get(), stream);
+        // Without the event nobody could tell when the memory is free.
+        if (!recorded.ok()) wait_for_stream(source);
+        return recorded;
+      },
+      bytes);
   if (!copied.ok() && copied.code != Code::Lost) return copied;
   source.check_work(submitted, "copying to another device from");
   const Result waits = target.submit_ordered(

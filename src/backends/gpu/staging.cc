@@ -24,7 +24,7 @@ void copy_with_threads(void* to, const void* from, size_t bytes) {
 
 }  // namespace
 
-Staging::Staging(const Gpu& gpu, const Driver& driver)
+Staging::Staging(Gpu& gpu, const Driver& driver)
     : gpu_(gpu), driver_(driver), buffers_{Buffer(driver), Buffer(driver), Buffer(driver), Buffer(driver)} {}
 
 size_t Staging::buffers() const {
@@ -45,8 +45,10 @@ void Staging::prepare(Buffer& buffer, size_t bytes) {
   const size_t wanted = std::max(std::bit_ceil(bytes), kLeastBytes);
   void* seen = nullptr;
   Buffer larger(driver_);
-  gpu_.check_work(driver_.allocate_host(wanted, larger.memory.out(), &seen), "allocating pinned memory");
-  gpu_.check_work(driver_.create_event(false, larger.done.out()), "creating an event");
+  gpu_.check_work(gpu_.with_memory([&] { return driver_.allocate_host(wanted, larger.memory.out(), &seen); }),
+                  "allocating pinned memory");
+  gpu_.check_work(gpu_.with_memory([&] { return driver_.create_event(false, larger.done.out()); }),
+                  "creating an event");
   larger.bytes = wanted;
   std::swap(buffer, larger);
 }

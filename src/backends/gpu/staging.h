@@ -17,7 +17,7 @@ class Staging {
   static constexpr size_t kBuffers = 4;
   static constexpr size_t kMostBytes = size_t{4} << 20;  ///< of a buffer; larger copies take several
 
-  Staging(const Gpu& gpu, const Driver& driver);
+  Staging(Gpu& gpu, const Driver& driver);
 
   /// Copies to the device behind what the stream holds, without waiting for that; the source may change when
   /// it returns.
@@ -42,7 +42,7 @@ class Staging {
   void start(Buffer& buffer, void* to, const void* from, size_t bytes, Direction direction,
              StreamHandle stream);
 
-  const Gpu& gpu_;
+  Gpu& gpu_;
   const Driver& driver_;
   mutable std::mutex mutex_;
   std::array<Buffer, kBuffers> buffers_;

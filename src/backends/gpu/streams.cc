@@ -22,7 +22,7 @@ DeviceStream::DeviceStream(Streams& streams, uint32_t index)
 
 void DeviceStream::wait_for(const Mark& mark) {
   if (has_seen(mark)) return;
-  const Gpu& gpu = streams_.gpu();
+  Gpu& gpu = streams_.gpu();
   const Driver& driver = gpu.driver();
   DeviceStream& other = *streams_.at(mark.stream);
   gpu.use();
@@ -34,7 +34,8 @@ void DeviceStream::wait_for(const Mark& mark) {
   }
   if (other.recorded_ < mark.ticket) {
     if (!other.event_)
-      check(driver, driver.create_event(false, other.event_.out()), "creating an event of a stream");
+      check(driver, gpu.with_memory([&] { return driver.create_event(false, other.event_.out()); }),
+            "creating an event of a stream");
     const uint64_t now = other.ticket();
     gpu.check_work(driver.record_event(other.event_.get(), other.handle()), "recording an event of a stream");
     other.recorded_ = now;

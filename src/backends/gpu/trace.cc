@@ -43,7 +43,7 @@ std::string fixed(double value) {
 /// batch.
 class TraceFile {
  public:
-  explicit TraceFile(const char* path) : file_(std::fopen(path, "wb")) {
+  explicit TraceFile(const char* path) : path_(path), file_(std::fopen(path, "wb")) {
     if (file_ == nullptr)
       fail(ErrorKind::Io, "trace", "BEESWAX_TRACE=", path, ": ", std::generic_category().message(errno));
     std::setvbuf(file_, nullptr, _IOFBF, size_t{1} << 20);
@@ -61,12 +61,18 @@ class TraceFile {
 
  private:
   void write(const std::string& events) {
+    if (failed_) return;
     std::fputs(events.c_str(), file_);
     std::fputs("\n]}\n", file_);
-    std::fflush(file_);
-    std::fseek(file_, -4, SEEK_CUR);
+    const bool whole = std::fflush(file_) == 0 && std::ferror(file_) == 0;
+    if (whole && std::fseek(file_, -4, SEEK_CUR) == 0) return;
+    failed_ = true;
+    std::fprintf(stderr, "beeswax: the trace ends here: BEESWAX_TRACE=%s: %s\n", path_.c_str(),
+                 std::generic_category().message(errno).c_str());
   }
+  std::string path_;
   std::FILE* file_;
+  bool failed_ = false;
   bool first_ = true;
   std::string batch_;
 };

@@ -154,6 +154,7 @@ struct Calls {
   static Result find_function(ModuleHandle module, const char* name, FunctionHandle* out) {
     return result_of(api<which>.hipModuleGetFunction(out, module, name));
   }
+  static Result static_shared(FunctionHandle, uint32_t*) { return {}; }
   static Result allow_shared(FunctionHandle, uint32_t) { return {}; }  // AMD has no lower default to raise
   static Result launch(FunctionHandle function, const LaunchShape& shape, const void* arguments, size_t bytes,
                        StreamHandle stream) {

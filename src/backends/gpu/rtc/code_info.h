@@ -23,6 +23,7 @@ struct KernelInfo {
   std::string name;    ///< as the source has it: "blur" or "image::blur<float>"
   std::vector<Parameter> parameters;
   uint32_t most_threads = 1024;  ///< of a block
+  uint32_t shared_bytes = 0;     ///< that the code declares; PTX does not tell, the driver does
 };
 
 /// The kernels of a code object or of PTX, in its order. Throws Format for bytes that are neither.

@@ -131,6 +131,8 @@ KernelInfo read_kernel(Reader& reader) {
       kernel.symbol = reader.text();
     } else if (key == ".max_flat_workgroup_size") {
       kernel.most_threads = static_cast<uint32_t>(reader.number());
+    } else if (key == ".group_segment_fixed_size") {
+      kernel.shared_bytes = static_cast<uint32_t>(reader.number());
     } else if (key == ".args") {
       for (uint64_t left = reader.array(); left > 0; --left) read_argument(reader, kernel);
     } else {

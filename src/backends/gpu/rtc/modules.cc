@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "backends/gpu/rtc/modules.h"
 
+#include <algorithm>
 #include <map>
 #include <memory>
 #include <mutex>
@@ -61,12 +62,19 @@ LoadedProgram load(Gpu& gpu, const Program& program, KernelCompiler which) {
     if (result.code == Code::BadImage && i + 1 < compilers.size()) continue;
     check(gpu.driver(), result, join_text("loading '", program.name, "', compiled by ", compiler.title()));
     out.kernels = kernels_of(code.image);
-    for (const KernelInfo& info : out.kernels) {
+    for (KernelInfo& info : out.kernels) {
       Kernel& kernel = out.functions.emplace_back();
       kernel.name = info.name;
       kernel.operation = "a program compiled at run time";
       check(gpu.driver(), gpu.driver().find_function(out.module.get(), info.symbol.c_str(), &kernel.function),
             join_text("looking for the kernel ", info.name));
+      // All that a block has, once: the limit is the function's, which many threads may launch at a time.
+      check(gpu.driver(), gpu.driver().static_shared(kernel.function, &info.shared_bytes),
+            join_text("asking what shared memory the kernel ", info.name, " has"));
+      const auto most = static_cast<uint32_t>(gpu.properties().shared_bytes);
+      check(gpu.driver(),
+            gpu.driver().allow_shared(kernel.function, most - std::min(most, info.shared_bytes)),
+            join_text("allowing shared memory to the kernel ", info.name));
     }
     out.compiler = compiler.title();
     out.kept = code.kept;
