@@ -28,8 +28,14 @@ BW_DEVICE A softmax_scale(A sum, uint32_t flags) {
 /// shared memory, and what that does not hold either is made twice.
 template <class Rows>
 struct TermsKept {
-  static constexpr bool kFit =
-      sizeof(typename Rows::Element) == sizeof(typename Rows::A) || Rows::kOneChunk || Rows::kLoose;
+// Chips whose threads have 64 registers in blocks of 1024, which the rest of a row takes.
+#if defined(__gfx900__) || defined(__gfx906__)
+  static constexpr bool kScarce = Rows::kWide && !Rows::kLoose;
+#else
+  static constexpr bool kScarce = false;
+#endif
+  static constexpr bool kFit = !kScarce && (sizeof(typename Rows::Element) == sizeof(typename Rows::A) ||
+                                            Rows::kOneChunk || Rows::kLoose);
   static constexpr uint32_t kTerms = Rows::kPacks * Rows::kOwn;
 #if BW_NVIDIA
   static constexpr uint32_t kBytes = 40 << 10, kWideKeep = 28;
@@ -37,7 +43,7 @@ struct TermsKept {
   static constexpr uint32_t kBytes = 32 << 10, kWideKeep = 8;
 #endif
   static constexpr uint32_t kMost = kBytes / (sizeof(float) * Rows::kBlock), kFour = 4;
-  static constexpr uint32_t kKeep = kFit ? kTerms : Rows::kWide ? kWideKeep : kTerms * 5 / 8;
+  static constexpr uint32_t kKeep = kFit ? kTerms : kScarce ? 0 : Rows::kWide ? kWideKeep : kTerms * 5 / 8;
   static constexpr uint32_t kShared = kTerms - kKeep < kMost ? kTerms - kKeep : kMost;
   struct alignas(16) Four {
     float of[kFour];

@@ -32,9 +32,10 @@ inline bool may_pass(std::string_view call, int error) {
   const bool lost = error == 719;
   return has(call, "GetVersion") || has(call, "Free") || has(call, "Destroy") || has(call, "Unload") ||
          (!lost && has(call, "Peer")) ||  // what no device can do goes by way of the host
-         (error == 2 && (call == "cuMemAlloc_v2" || call == "hipMalloc" || has(call, "ModuleLoadData") ||
-                         has(call, "StreamCreate") || has(call, "EventCreate") || has(call, "HostAlloc") ||
-                         has(call, "HostMalloc") || has(call, "GraphInstantiate"))) ||
+         (error == 2 &&
+          (call == "cuMemAlloc_v2" || call == "hipMalloc" || has(call, "ModuleLoadData") ||
+           has(call, "StreamCreate") || has(call, "EventCreate") || has(call, "HostAlloc") ||
+           has(call, "HostMalloc") || has(call, "HostGetDevicePointer") || has(call, "GraphInstantiate"))) ||
          (!lost && error != 2 && call == "cuModuleLoadData");
 }
 // A driver that does not open stays closed to the process.

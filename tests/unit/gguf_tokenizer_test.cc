@@ -193,7 +193,7 @@ TEST(GgufSentencePiece, EndsOfTurnsAndMessagesEndAGeneration) {
 TEST(GgufSentencePiece, TextsOfTheFieldEndAGeneration) {
   constexpr int32_t kControl = 3, kUserDefined = 4, kNormal = 1;
   const auto stops = [](const char* text, int32_t kind) {
-    io::GgufWriter writer = small_vocabulary({text, 0, kind});
+    io::GgufWriter writer = small_vocabulary(Word{text, 0, kind});
     return load(writer)->vocabulary().special().stop;
   };
   for (const char* text :

@@ -208,6 +208,12 @@ TEST(Key, HoldsAllThatMatters) {
   EXPECT_FALSE(differs(kProgram, "gfx1100", clang));
   EXPECT_TRUE(differs(kProgram, "gfx1101", clang));
   EXPECT_TRUE(differs(kProgram, "gfx1100", vendor_compiler("gfx1100")));
+  for (const char* variable : {"HIPRTC_COMPILE_OPTIONS_APPEND", "HIPRTC_LINK_OPTIONS_APPEND"}) {
+    ::setenv(variable, "-ffp-contract=fast", 1);
+    EXPECT_TRUE(differs(kProgram, "gfx1100", vendor_compiler("gfx1100"))) << variable;
+    ::unsetenv(variable);
+  }
+  EXPECT_FALSE(differs(kProgram, "gfx1100", vendor_compiler("gfx1100")));
   Program changed = kProgram;
   changed.text += " ";
   EXPECT_TRUE(differs(changed, "gfx1100", clang));
@@ -221,6 +227,24 @@ TEST(Key, HoldsAllThatMatters) {
   EXPECT_TRUE(differs(changed, "gfx1100", clang));
   changed.headers = {{"a.", "hb"}};
   EXPECT_TRUE(differs(changed, "gfx1100", clang));
+}
+
+// An update of a library in a package of its own changes what a compiler makes.
+TEST(Key, HoldsTheFilesThatDoTheWork) {
+  const os::TemporaryFolder folder;
+  const auto stamps = [&] { return os::stamps_in(folder.path(), {"libLLVM", "lld"}); };
+  EXPECT_EQ(stamps(), "");
+  std::ofstream(folder.path() / "other") << "1";
+  EXPECT_EQ(stamps(), "");
+  std::set<std::string> seen;
+  for (const char* name : {"libLLVM-15.so.1", "lld", "libLLVM-15.so.1"}) {
+    std::ofstream(folder.path() / name, std::ios::app) << "1";
+    EXPECT_TRUE(seen.insert(stamps()).second) << name;
+  }
+  EXPECT_EQ(os::stamps_in(folder.path() / "none", {"lld"}), "");
+  if (clang_compiler().refusal("sm_90").empty()) {
+    EXPECT_NE(clang_compiler().identity().find("/bin/clang"), std::string::npos);
+  }
 }
 
 // A compiler that counts; each program's code is its text.

@@ -11,6 +11,7 @@
 #include <mutex>
 #include <span>
 #include <string>
+#include <type_traits>
 #include <vector>
 
 #include "backends/gpu/bundle.h"
@@ -83,6 +84,8 @@ class Gpu {
   template <class Arguments>
   void launch(const Kernel& kernel, const LaunchShape& shape, const Arguments& arguments,
               std::span<const void* const> hidden = {}) {
+    // So host and device compilers lay it out alike.
+    static_assert(std::is_trivially_copyable_v<Arguments> && std::is_standard_layout_v<Arguments>);
     launch_bytes(kernel, shape, {reinterpret_cast<const std::byte*>(&arguments), sizeof(Arguments)}, hidden);
   }
   /// Launches a kernel that was compiled at run time, with an address for each argument; `values` are all of

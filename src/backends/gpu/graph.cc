@@ -23,7 +23,8 @@ class Graph::Recording {
     const gpu::Driver& driver = gpu.driver();
     gpu::DriverStream stream(driver);
     gpu::RecordedGraph graph(driver);
-    check(driver, gpu.with_memory([&] { return driver.create_stream(stream.out()); }), "creating a stream");
+    // Not with_memory: what the pool keeps is what the operations are recorded with.
+    check(driver, driver.create_stream(stream.out()), "creating a stream");
     check(driver, driver.begin_capture(stream.get()), "beginning to capture a graph");
     Capture capture{&gpu.pool(), stream.get(), memory_, slot_->device};
     gpu::capturing = &capture;

@@ -6,6 +6,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <atomic>
 #include <cerrno>
 #include <cstdio>
@@ -125,6 +126,22 @@ std::string file_stamp(const std::filesystem::path& path) {
   if (error || ::stat(real.c_str(), &status) != 0) return "";
   return join_text(real.string(), " ", status.st_size, " ", status.st_mtim.tv_sec, ".",
                    status.st_mtim.tv_nsec);
+}
+
+std::string stamps_in(const std::filesystem::path& folder,
+                      std::initializer_list<std::string_view> beginnings) {
+  std::vector<std::string> stamps;
+  std::error_code ignored;  // a folder that cannot be read has none
+  for (std::filesystem::directory_iterator it(folder, ignored), end; !ignored && it != end;
+       it.increment(ignored)) {
+    const std::string name = it->path().filename().string();
+    if (std::ranges::any_of(beginnings, [&](std::string_view begin) { return name.starts_with(begin); }))
+      stamps.push_back(file_stamp(it->path()));
+  }
+  std::ranges::sort(stamps);
+  std::string out;
+  for (const std::string& stamp : stamps) out += stamp + "\n";
+  return out;
 }
 
 }  // namespace beeswax::os

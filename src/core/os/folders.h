@@ -4,9 +4,11 @@
 
 #include <cstddef>
 #include <filesystem>
+#include <initializer_list>
 #include <optional>
 #include <span>
 #include <string>
+#include <string_view>
 #include <vector>
 
 namespace beeswax::os {
@@ -59,5 +61,8 @@ bool replace_file(const std::filesystem::path& path, std::span<const std::byte> 
 /// A text that changes when the file does: where it really lies, its size and its time of change. Empty where
 /// there is none.
 std::string file_stamp(const std::filesystem::path& path);
+/// The stamps of the files in a folder whose names begin with one of these, in an order of their own.
+std::string stamps_in(const std::filesystem::path& folder,
+                      std::initializer_list<std::string_view> beginnings);
 
 }  // namespace beeswax::os

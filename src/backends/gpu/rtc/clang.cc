@@ -78,7 +78,7 @@ class Clang final : public Compiler {
           name.find('/') == std::string::npos ? name : fs::absolute(name).string();  // it runs elsewhere
       const size_t from = answer->output.find(kVersion) + kVersion.size();
       title_ = "clang++ " + answer->output.substr(from, answer->output.find_first_of(" \n", from) - from);
-      identity_ = answer->output;
+      identity_ = answer->output + stamps_of(name);
       return;
     }
     if (refusal_.empty()) refusal_ = "no clang++ is installed";
@@ -177,6 +177,16 @@ class Clang final : public Compiler {
   }
 
   int version_ = 0;
+  // Of the program, its linker and the libraries that do their work.
+  static std::string stamps_of(const std::string& name) {
+    const std::optional<os::Finished> answer = run_clang({name, "-print-resource-dir"});
+    if (!answer.has_value() || answer->status != 0) return "";
+    const std::string folder = answer->output.substr(0, answer->output.find('\n'));  // PREFIX/lib/clang/19
+    const fs::path libraries = fs::path(folder).parent_path().parent_path();
+    return os::stamps_in(libraries, {"libLLVM", "libclang-cpp", "liblld"}) +
+           os::stamps_in(libraries.parent_path() / "bin", {"clang", "lld", "ld.lld"});
+  }
+
   std::string program_, title_, identity_, refusal_;
 };
 

@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <array>
 #include <charconv>
+#include <cstdlib>
+#include <filesystem>
 #include <memory>
 #include <mutex>
 
@@ -96,8 +98,15 @@ class Library : public Compiler {
       refusal_ = join_text(library.name(), " does not tell its version");
     }
     title_ = join_text(product, " ", major, ".", minor);
-    identity_ = join_text(title_, " ", os::file_stamp(library.path()));
+    identity_ = join_text(title_, " ", stamps_of(library));
     return refusal_.empty();
+  }
+  // Of a library, and of those beside it that do its work: builtins, and where it lies with others its code
+  // generator. They come in packages of their own.
+  static std::string stamps_of(const os::Library& library) {
+    return os::file_stamp(library.path()) + "\n" +
+           os::stamps_in(std::filesystem::path(library.path()).parent_path(),
+                         {"libnvrtc-builtins", "libhiprtc-builtins", "libLLVM"});
   }
   virtual std::string preamble(std::string_view) const { return ""; }
   virtual std::unique_lock<std::mutex> lock_library() const { return {}; }
@@ -182,8 +191,16 @@ class Hiprtc final : public Library {
             library_, "hiprtc",
             "install AMD's (Debian's packages libamdhip64-5, libhiprtc-builtins5 and libamd-comgr2)"))
       return;
-    identity_ += " " + os::file_stamp(comgr_.path());
+    identity_ += " " + stamps_of(comgr_);
     read_targets();
+  }
+
+  // AMD's variables add options behind ours.
+  std::string identity() const override {
+    std::string out = identity_;
+    for (const char* name : {"HIPRTC_COMPILE_OPTIONS_APPEND", "HIPRTC_LINK_OPTIONS_APPEND"})
+      if (const char* given = std::getenv(name); given != nullptr) out += join_text("\n", name, "=", given);
+    return out;
   }
 
   std::string refusal(std::string_view target) const override {
