@@ -189,7 +189,8 @@ Generated generate(const models::Model& model, const text::Tokenizer& tokenizer,
     ++out.decoded;
   }
   out.decode_seconds = seconds_since(start);
-  const std::string held = filter.push(decoder.finish()) + filter.finish();
+  std::string held = filter.push(decoder.finish());
+  held += filter.finish();
   out.text += held;
   if (!held.empty()) ask(held);
   return out;

@@ -28,9 +28,9 @@ BW_DEVICE A softmax_scale(A sum, uint32_t flags) {
 /// shared memory, and what that does not hold either is made twice.
 template <class Rows>
 struct TermsKept {
-// Chips whose threads have 64 registers in blocks of 1024, which the rest of a row takes.
+// Chips whose threads have 64 registers in blocks of 1024: the elements take half of them.
 #if defined(__gfx900__) || defined(__gfx906__)
-  static constexpr bool kScarce = Rows::kWide && !Rows::kLoose;
+  static constexpr bool kScarce = Rows::kBlock == 1024;
 #else
   static constexpr bool kScarce = false;
 #endif
