@@ -172,7 +172,7 @@ TEST_P(GpuFaults, ProgramsLaunchWithAllSharedMemoryFromManyThreads) {
       fill.launch({.block = {32}, .shared_bytes = shared}, output(y));
     };
     std::vector<std::thread> threads;
-    for (const uint32_t kilobytes : {0, 40, 41, 48, 64, 219})
+    for (const uint32_t kilobytes : {0u, 40u, 41u, 48u, 64u, 219u})
       threads.emplace_back([&, kilobytes] {
         for (int i = 0; i < 100; ++i) EXPECT_NO_THROW(launch(kilobytes << 10)) << kilobytes;
       });
