@@ -13,8 +13,8 @@
 namespace beeswax::gpu {
 namespace {
 
-// Blocks come in sizes that are eighths of powers of two: at most an eighth is lost, or 511
-// bytes of small ones, and few sizes wait for use.
+// Blocks come in sizes that are eighths of powers of two: at most an eighth is lost, or 511 bytes of small
+// ones, and few sizes wait for use.
 size_t block_bytes(size_t bytes) {
   constexpr size_t kLeast = 512;
   bytes = std::max(bytes, kLeast);

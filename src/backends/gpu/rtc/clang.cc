@@ -176,7 +176,6 @@ class Clang final : public Compiler {
                      version_);
   }
 
-  int version_ = 0;
   // Of the program, its linker and the libraries that do their work.
   static std::string stamps_of(const std::string& name) {
     const std::optional<os::Finished> answer = run_clang({name, "-print-resource-dir"});
@@ -187,6 +186,7 @@ class Clang final : public Compiler {
            os::stamps_in(libraries.parent_path() / "bin", {"clang", "lld", "ld.lld"});
   }
 
+  int version_ = 0;
   std::string program_, title_, identity_, refusal_;
 };
 
