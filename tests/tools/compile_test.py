@@ -43,6 +43,13 @@ import pathlib, sys
 sys.stderr.write(pathlib.Path(__file__).with_name("log").read_text())
 pathlib.Path(sys.argv[sys.argv.index("-o") + 1]).write_bytes(b"cubin")
 """
+# Has registers where a block may have a processor of its own.
+TIGHT_PTXAS = """#!{python}
+import pathlib, sys
+alone = ".minnctapersm 1\\n" in pathlib.Path(sys.argv[3]).read_text()
+sys.stderr.write(pathlib.Path(__file__).with_name("log").read_text().replace("16 bytes stack", "0 bytes stack" if alone else "16 bytes stack"))
+pathlib.Path(sys.argv[sys.argv.index("-o") + 1]).write_bytes(b"cubin")
+"""
 
 
 class Refusals(ScratchFolder):
@@ -61,12 +68,12 @@ class Compile(Refusals):
         return self.run_tool("compile.py", "--clang", CLANG, "--target", "gfx1100", "--source", "kernel.cc", "--depfile",
                              "kernel.d", "--out", "kernel.gfx1100")
 
-    def assembled(self, log, ptx=PTX):
-        self.write("ptxas", FAKE_PTXAS.format(python=sys.executable))
+    def assembled(self, log, ptx=PTX, target="sm_86", ptxas=FAKE_PTXAS):
+        self.write("ptxas", ptxas.format(python=sys.executable))
         os.chmod(os.path.join(self.root, "ptxas"), 0o755)
         self.write("log", log)
         self.write("kernel.ptx", ptx)
-        return self.run_tool("compile.py", "--ptxas", os.path.join(self.root, "ptxas"), "--target", "sm_86", "--ptx",
+        return self.run_tool("compile.py", "--ptxas", os.path.join(self.root, "ptxas"), "--target", target, "--ptx",
                              "kernel.ptx", "--out", "kernel.sm_86")
 
     def refused(self, done, *words):
@@ -110,6 +117,14 @@ class Compile(Refusals):
         self.refused(self.assembled(LOG.format(stack=16, stores=0, loads=0)), "kernel.ptx for sm_86: registers do not suffice",
                      "first: 16 bytes of scratch, 0 spills")
         self.refused(self.assembled(LOG.format(stack=0, stores=8, loads=4)), "first: 0 bytes of scratch, 12 spills")
+
+    def test_blocks_side_by_side_give_way_where_they_were_not_chosen(self):
+        log = LOG.format(stack=16, stores=0, loads=0)
+        side_by_side = PTX.replace(".maxntid 128\n", ".maxntid 128\n.minnctapersm 4\n")
+        self.refused(self.assembled(log, side_by_side, "sm_90", TIGHT_PTXAS), "first: 16 bytes of scratch")
+        for ptx in (side_by_side, PTX):
+            done = self.assembled(log, ptx, ptxas=TIGHT_PTXAS)
+            self.assertEqual(done.returncode, 0, done.stderr)
 
     def test_serialized_wgmma(self):
         log = LOG.format(stack=0, stores=0, loads=0) + SERIALIZED
