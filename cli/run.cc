@@ -111,6 +111,8 @@ void print_json(const generate::Generated& out, uint64_t seed, double load_secon
       {"prefill_tokens_per_second", rate(out.prompt_tokens, out.prefill_seconds)},
       {"decode_seconds", out.decode_seconds},
       {"decode_tokens_per_second", rate(out.decoded, out.decode_seconds)},
+      {"repacked_bytes", repacked_weights().bytes},
+      {"repack_seconds", repacked_weights().seconds},
       {"context_shifts", out.shifts},
   };
   std::printf("%s\n", json_text(json).c_str());
@@ -124,11 +126,16 @@ void print_timings(const generate::Generated& out, const generate::SamplingOptio
   if (!os::is_terminal(os::Stream::Output) && os::is_terminal(os::Stream::Error)) std::fprintf(stderr, "\n");
   // Nothing is drawn at temperature 0.
   const std::string seed = sampling.temperature > 0 ? ", seed " + std::to_string(sampling.seed) : "";
+  // Part of the time of decoding; nothing that is seen of small models.
+  const double repacking = repacked_weights().seconds;
+  char repack[64] = "";
+  if (repacking >= 0.005)
+    std::snprintf(repack, sizeof(repack), ", %.2f s of these repacking weights", repacking);
   std::fprintf(
-      stderr, "load %.2f s, prefill %s tokens at %.1f tokens/s, decode %s tokens at %.1f tokens/s (%s)%s\n",
+      stderr, "load %.2f s, prefill %s tokens at %.1f tokens/s, decode %s tokens at %.1f tokens/s (%s)%s%s\n",
       load_seconds, std::to_string(out.prompt_tokens).c_str(), rate(out.prompt_tokens, out.prefill_seconds),
       std::to_string(out.decoded).c_str(), rate(out.decoded, out.decode_seconds),
-      std::string(generate::stop_reason_name(out.reason)).c_str(), seed.c_str());
+      std::string(generate::stop_reason_name(out.reason)).c_str(), repack, seed.c_str());
 }
 
 void run(const RunOptions& options) {

@@ -61,6 +61,14 @@ BW_API void trim_memory(const Device& device);
 BW_API int num_threads();
 BW_API void set_num_threads(int threads);
 
+/// Quantized weights that the CPU keeps a second time in the order of its loops, where few threads generate
+/// text (BEESWAX_CPU_REPACK=off: none).
+struct RepackedWeights {
+  size_t bytes = 0;    ///< that they take now
+  double seconds = 0;  ///< of the products so far that made some beside their results
+};
+BW_API RepackedWeights repacked_weights();
+
 /// Lets products of f32 by f32 (matmul, convolutions that are one or have one group) round operands to 11
 /// significant bits, as tf32 and xf32 have them, on devices whose matrix units do; sums stay f32. The bound
 /// is in docs/numerics.md. Process-wide and off until it is asked for; elsewhere it changes nothing, nor does

@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "backends/cpu/isa.h"
+#include "backends/cpu/stripes.h"
 #include "backends/gpu/gpu.h"
 #include "backends/gpu/report.h"
 #include "core/fail.h"
@@ -84,6 +85,8 @@ void set_num_threads(int threads) {
     fail(ErrorKind::InvalidArgument, "threads", threads, " is not a number from 1 to 1024");
   ThreadPool::global().set_threads(threads);
 }
+
+RepackedWeights repacked_weights() { return cpu::stripes_statistics(); }
 
 bool reduced_precision_f32() { return reduced_precision.load(std::memory_order_relaxed); }
 

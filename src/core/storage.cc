@@ -25,7 +25,17 @@ detail::Ref<Storage> Storage::borrow(std::span<const std::byte> bytes, std::shar
   return storage;
 }
 
+detail::RefCounted* Storage::keep_companion(const detail::Ref<detail::RefCounted>& companion) const {
+  detail::RefCounted* kept = nullptr;
+  companion->retain();
+  if (companion_.compare_exchange_strong(kept, companion.get(), std::memory_order_acq_rel))
+    return companion.get();
+  companion->release();
+  return kept;
+}
+
 void Storage::dispose() const {
+  if (detail::RefCounted* kept = companion(); kept != nullptr) kept->release();
   if (free_ != nullptr) free_(data_, bytes_, device_);
   delete owner_;
   auto* self = const_cast<Storage*>(this);

@@ -32,6 +32,10 @@ class BW_API Storage final : public detail::RefCounted {
   /// Times it was written in place.
   uint64_t version() const { return version_.load(std::memory_order_relaxed); }
   void bump_version() { version_.fetch_add(1, std::memory_order_relaxed); }
+  /// What the device's backend keeps beside this memory, as long as it lives; null: nothing.
+  detail::RefCounted* companion() const { return companion_.load(std::memory_order_acquire); }
+  /// Keeps this one unless there is one already; gives the one that is kept. Thread-safe.
+  detail::RefCounted* keep_companion(const detail::Ref<detail::RefCounted>& companion) const;
 
  private:
   friend struct StorageBlock;
@@ -44,6 +48,7 @@ class BW_API Storage final : public detail::RefCounted {
   Free free_;
   const std::shared_ptr<const void>* owner_ = nullptr;  // apart, because few storages have one
   std::atomic<uint64_t> version_{0};
+  mutable std::atomic<detail::RefCounted*> companion_{nullptr};
 };
 
 /// What autograd hangs on a tensor; its nodes come with autograd itself.

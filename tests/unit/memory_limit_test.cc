@@ -31,6 +31,9 @@ class MemoryLimit : public testing::Test {
   size_t limit() const {
     return control_group_limit((folder_ / "self").string(), (folder_ / "cgroup").string());
   }
+  size_t room() const {
+    return control_group_room((folder_ / "self").string(), (folder_ / "cgroup").string());
+  }
 
  private:
   fs::path folder_;
@@ -46,6 +49,31 @@ TEST_F(MemoryLimit, OfTheGroupOrOneAbove) {
   EXPECT_EQ(limit(), 2000000u);
   write("cgroup/user/session/memory.max", "4000000\n");
   EXPECT_EQ(limit(), 3000000u);
+}
+
+// Files in memory give way; what else is used does not. The least of all groups counts.
+TEST_F(MemoryLimit, LeavesWhatIsNotUsed) {
+  write("self", "0::/user/session\n");
+  EXPECT_EQ(room(), SIZE_MAX);
+  write("cgroup/user/memory.max", "9000\n");
+  EXPECT_EQ(room(), 9000u) << "nothing says what is used";
+  write("cgroup/user/memory.current", "5000\n");
+  EXPECT_EQ(room(), 4000u);
+  write("cgroup/user/memory.stat", "anon 1500\nfile 3500\ninactive_file 2000\nactive_file 1000\nshmem 500\n");
+  EXPECT_EQ(room(), 7000u);
+  write("cgroup/user/session/memory.max", "3000\n");
+  write("cgroup/user/session/memory.current", "2900\n");
+  EXPECT_EQ(room(), 100u);
+  write("cgroup/user/session/memory.current", "3100\n");
+  EXPECT_EQ(room(), 0u) << "more than its limit";
+}
+
+TEST_F(MemoryLimit, LeavesWhatIsNotUsedOfTheFirstVersion) {
+  write("self", "5:memory:/docker/1f\n");
+  write("cgroup/memory/memory.limit_in_bytes", "8000\n");
+  write("cgroup/memory/memory.usage_in_bytes", "6000\n");
+  write("cgroup/memory/memory.stat", "inactive_file 1\ntotal_inactive_file 300\ntotal_active_file 700\n");
+  EXPECT_EQ(room(), 3000u);
 }
 
 // A container that sees its own group as the root.
@@ -73,6 +101,10 @@ TEST_F(MemoryLimit, NoneWithoutFiles) {
 
 TEST(PhysicalMemory, IsWithinTheLimit) {
   EXPECT_GT(physical_memory_bytes(), 0u);
+  EXPECT_LE(available_memory_bytes(), physical_memory_bytes());
+#if defined(__linux__)
+  EXPECT_GT(available_memory_bytes(), 0u);
+#endif
   EXPECT_LE(physical_memory_bytes(), control_group_limit());
 }
 

@@ -105,6 +105,25 @@ AlignedBytes tiled(const Named& named, QuantType type, const Activations& activa
   return out;
 }
 
+std::vector<uint8_t> repeated(const std::vector<uint8_t>& bytes, int times) {
+  std::vector<uint8_t> out;
+  for (int i = 0; i < times; ++i) out.insert(out.end(), bytes.begin(), bytes.end());
+  return out;
+}
+
+/// Rows of weights as stripes; null where the kernels have none for the format.
+AlignedBytes stripes_of(const QuantizedDotKernels& kernels, QuantType type, const std::byte* weights,
+                        int64_t stripes, int64_t k) {
+  const cpu::StripeKernels& of = kernels.stripes[static_cast<size_t>(type)];
+  if (of.rows == nullptr) return nullptr;
+  EXPECT_EQ(of.bytes(k) % 64, 0);
+  const auto row_bytes = static_cast<int64_t>(quant_bytes(type, static_cast<size_t>(k)));
+  AlignedBytes out = aligned_bytes(stripes * of.bytes(k));
+  for (int64_t i = 0; i < stripes; ++i)
+    of.make(weights + i * kernels.stripe_rows * row_bytes, k, out.get() + i * of.bytes(k));
+  return out;
+}
+
 TEST(QuantDot, ActivationsAreCloseAndSumsAreRight) {
   std::mt19937 random(1);
   std::normal_distribution<float> normal;
@@ -246,6 +265,41 @@ TEST_P(QuantRows, MatchDoubleAndEachOther) {
   }
 }
 
+// Stripes give the bits of rows: any number of blocks, one stripe and several.
+TEST_P(QuantRows, StripesGiveTheBitsOfRows) {
+  const QuantType type = GetParam();
+  const auto id = static_cast<size_t>(type);
+  const QuantTraits& traits = quant_traits(type);
+  std::mt19937 random(5);
+  std::normal_distribution<float> normal;
+  int tried = 0;
+  for (const Named& named : all_kernels()) {
+    const int height = named.kernels->stripe_rows;
+    if (named.kernels->stripes[id].rows == nullptr) continue;
+    ++tried;
+    for (int64_t blocks = 1; blocks <= 34; ++blocks) {
+      const int64_t k = blocks * traits.block_elements, stripes = 1 + blocks % 3, rows = stripes * height;
+      const std::vector<uint8_t> weights =
+          reference::random_blocks(type, static_cast<size_t>(rows * blocks), random);
+      std::vector<float> x(static_cast<size_t>(k));
+      for (float& value : x) value = normal(random);
+      if (blocks % 5 == 0) x[static_cast<size_t>(k / 2)] = blocks % 2 == 0 ? NAN : INFINITY;
+      const Activations activations(type, 1, k, x);
+      const auto* from = reinterpret_cast<const std::byte*>(weights.data());
+      std::vector<float> expected(static_cast<size_t>(rows)), out(expected.size(), -1.0f);
+      named.kernels->rows[id](from, rows, k, activations.bytes.data(), expected.data());
+      const AlignedBytes packed = stripes_of(*named.kernels, type, from, stripes, k);
+      named.kernels->stripes[id].rows(packed.get(), stripes, k, activations.bytes.data(), out.data());
+      for (size_t r = 0; r < out.size(); ++r)
+        ASSERT_TRUE(std::bit_cast<uint32_t>(out[r]) == std::bit_cast<uint32_t>(expected[r]) ||
+                    (std::isnan(out[r]) && std::isnan(expected[r])))
+            << named.name << " k " << k << " row " << r << " of " << rows << ": " << out[r] << " "
+            << expected[r];
+    }
+  }
+  if (tried == 0) GTEST_SKIP() << "no loops of this machine take stripes of " << quant_name(type);
+}
+
 // Activations meet panels some tiles at a time, and tiles and panels may be full in part.
 TEST_P(QuantRows, PanelsMeetAnyNumberOfActivations) {
   const QuantType type = GetParam();
@@ -366,6 +420,13 @@ TEST_P(QuantRows, ExtremeLevelsDoNotOverflow) {
         named.kernels->rows[id](reinterpret_cast<const std::byte*>(weights.data()), 1, k,
                                 activations.bytes.data(), &out);
         EXPECT_NEAR(out, sum, 1e-5 * std::abs(sum) + 1) << named.name << " " << fill;
+        const std::vector<uint8_t> alike = repeated(weights, named.kernels->stripe_rows);
+        if (const AlignedBytes stripe =
+                stripes_of(*named.kernels, type, reinterpret_cast<const std::byte*>(alike.data()), 1, k)) {
+          std::vector<float> of_stripe(static_cast<size_t>(named.kernels->stripe_rows));
+          named.kernels->stripes[id].rows(stripe.get(), 1, k, activations.bytes.data(), of_stripe.data());
+          for (const float value : of_stripe) EXPECT_EQ(value, out) << named.name << " stripe";
+        }
         if (named.kernels->panel_rows == 0) continue;
         const AlignedBytes panel = aligned_bytes(named.kernels->panel_bytes[id](k));
         float outs[8];
@@ -421,6 +482,16 @@ TEST_P(QuantRows, ReadNothingBehindTheirBlocksAndActivations) {
       named.kernels->rows[id](row.data(), 1, k, y.data(), &out);
       if (named.name == "base") first = out;
       EXPECT_EQ(std::bit_cast<uint32_t>(out), std::bit_cast<uint32_t>(first)) << named.name << " k " << k;
+      const cpu::StripeKernels& stripes = named.kernels->stripes[id];
+      if (stripes.rows == nullptr) continue;
+      const std::vector<uint8_t> alike = repeated(weights, named.kernels->stripe_rows);
+      const AtEndOfMemory rows(alike.size()), stripe(static_cast<size_t>(stripes.bytes(k)));
+      std::memcpy(rows.data(), alike.data(), alike.size());
+      stripes.make(rows.data(), k, stripe.data());
+      std::vector<float> of_stripe(static_cast<size_t>(named.kernels->stripe_rows));
+      stripes.rows(stripe.data(), 1, k, y.data(), of_stripe.data());
+      for (const float value : of_stripe)
+        EXPECT_EQ(std::bit_cast<uint32_t>(value), std::bit_cast<uint32_t>(first)) << named.name << " k " << k;
     }
   }
 }

@@ -1,19 +1,22 @@
 // SPDX-License-Identifier: Apache-2.0
 // Quantized weights: conversions, and products with activations. A product first quantizes each activation
-// row once. Few rows then meet the weights as they lie in memory, so that generating a token reads every
-// weight byte once; from kPanelFrom rows on, groups of weight rows are unpacked into panels that serve all
-// activations. Every output element is computed alone and in one order, so it depends neither on threads nor
-// on batch-mates.
+// row once. Few rows then meet the weights as they lie in memory, or in stripes made of them (stripes.h), so
+// that generating a token reads every weight byte once; from kPanelFrom rows on, groups of weight rows are
+// unpacked into panels that serve all activations. Every output element is computed alone and in one order,
+// so it depends neither on threads nor on batch-mates.
 #include "backends/cpu/kernels/quantized.h"
 
 #include <algorithm>
 #include <array>
+#include <chrono>
 #include <memory>
+#include <utility>
 
 #include "backends/cpu/backend.h"
 #include "backends/cpu/gated.h"
 #include "backends/cpu/processor.h"
 #include "backends/cpu/streaming.h"
+#include "backends/cpu/stripes.h"
 #include "core/divide.h"
 #include "core/fail.h"
 #include "core/thread_pool.h"
@@ -99,6 +102,9 @@ struct Product {
   const Gated* gate = nullptr;
   const std::byte* factors = nullptr;
   bool past_caches = false;  // its results
+  // Of few activations: the weights once more, or null, and whether tasks make them first.
+  std::byte* stripes = nullptr;
+  bool makes_stripes = false;
 
   int64_t sides() const { return gate != nullptr ? 2 : 1; }
   const std::byte* weight_row(int64_t row) const { return weights + row * row_bytes; }
@@ -113,19 +119,50 @@ struct Product {
   }
 };
 
+/// multiply(a, results) for each activation a: its products with weight rows [row, row + rows).
+template <class F>
+void for_activations(const Product& p, int64_t row, int64_t rows, F multiply) {
+  for (int64_t a = 0; a < p.m; ++a) {
+    const bool direct = p.dtype == DType::F32;
+    float* to = direct ? p.floats_at(a, row) : scratch<float, 1>(rows);
+    multiply(a, to);
+    if (!direct) narrow(to, rows, p.dtype, p.out, a * p.n + row);
+  }
+}
+
 /// Weight rows [begin, end) times all activations, from the blocks in memory.
 void product_of_rows(const Product& p, int64_t begin, int64_t end) {
   // With several activations, as many weight rows at a time as stay in the first-level cache.
   const int64_t step = p.m == 1 ? end - begin : std::max<int64_t>(1, 8192 / p.row_bytes);
   for (int64_t row = begin; row < end; row += step) {
     const int64_t rows = std::min(step, end - row);
-    for (int64_t a = 0; a < p.m; ++a) {
-      const bool direct = p.dtype == DType::F32;
-      float* to = direct ? p.floats_at(a, row) : scratch<float, 1>(rows);
+    for_activations(p, row, rows, [&](int64_t a, float* to) {
       p.kernels->rows[p.type](p.weight_row(row), rows, p.k, p.activation(a), to);
-      if (!direct) narrow(to, rows, p.dtype, p.out, a * p.n + row);
-    }
+    });
   }
+}
+
+/// The same from stripes, which begin at multiples of their rows; rows behind the last one from their blocks.
+void product_of_stripes(const Product& p, int64_t begin, int64_t end) {
+  const StripeKernels& loops = p.kernels->stripes[p.type];
+  const int64_t height = p.kernels->stripe_rows, bytes = loops.bytes(p.k);
+  const int64_t last = std::min(end, p.n / height * height);
+  // Stripe by stripe where it is made or meets several activations, which then find it in a cache.
+  const int64_t step = p.m == 1 && !p.makes_stripes ? std::max(last - begin, height) : height;
+  for (int64_t row = begin; row < last; row += step) {
+    const int64_t rows = std::min(step, last - row);
+    std::byte* const stripe = p.stripes + row / height * bytes;
+    if (p.makes_stripes) {
+      // In the order in which they lie: memory is slow to give sixteen rows block by block.
+      auto* const near = scratch<std::byte, 4>(height * p.row_bytes);
+      std::copy_n(p.weight_row(row), height * p.row_bytes, near);
+      loops.make(near, p.k, stripe);
+    }
+    for_activations(p, row, rows, [&](int64_t a, float* to) {
+      loops.rows(stripe, rows / height, p.k, p.activation(a), to);
+    });
+  }
+  if (last < end) product_of_rows(p, std::max(begin, last), end);
 }
 
 /// A task's rows of one of the weights as panels, and what is requested while activations pass over them.
@@ -193,7 +230,7 @@ void product_of_panels(const Product& p, int64_t begin, int64_t end, int64_t fir
 /// A product in tasks, from the blocks in memory or through panels.
 struct Work {
   Product product = {};
-  int64_t grain = 0;  // weight rows of a task without panels; 0: with panels
+  int64_t grain = 0;  // weight rows of a task without panels, whole stripes if any; 0: with panels
   int64_t panels = 0, groups = 0, parts = 1, part = 0;
   int64_t tasks = 0;
 
@@ -201,6 +238,7 @@ struct Work {
   explicit Work(const Product& p) : product(p) {
     if (p.type_of_tiles == kRows) {
       grain = std::max<int64_t>(8, 65536 / p.row_bytes);
+      if (p.stripes != nullptr) grain = round_up(grain, p.kernels->stripe_rows);
       tasks = ceil_div(p.n, grain);
       return;
     }
@@ -220,7 +258,10 @@ struct Work {
 
   void run(int64_t task) const {
     const Product& p = product;
-    if (grain > 0) return product_of_rows(p, task * grain, std::min(p.n, (task + 1) * grain));
+    if (grain > 0) {
+      const int64_t begin = task * grain, end = std::min(p.n, begin + grain);
+      return p.stripes != nullptr ? product_of_stripes(p, begin, end) : product_of_rows(p, begin, end);
+    }
     const int64_t height = p.kernels->panel_rows;
     const int64_t group = task / parts, first = std::min(p.m, task % parts * part);
     const int64_t begin = group * panels / groups * height, end = (group + 1) * panels / groups * height;
@@ -253,6 +294,10 @@ class Activations {
     form.stride = form.type == kRows ? row_stride_ : kernels_.tile_bytes[form.type](k_);
   }
   void make();
+  /// The stripes of weights [n, k] that meet these from their blocks.
+  StripesUse stripes(QuantType type, const Storage& blocks, int64_t n) {
+    return of(type).type == kRows ? StripesUse(blocks, type, n, k_, kernels_) : StripesUse();
+  }
   Product product(QuantType type, const std::byte* weights, const Target& out) {
     const Form& form = of(type);
     const Shape& shape = out.layout->shape();
@@ -376,17 +421,26 @@ void CpuBackend::quantized_matmul(const Operand& x, std::span<const QuantizedPro
   for (const QuantizedProduct& product : products) activations.add(product.type);
   activations.make();
   std::array<Work, kMostProducts> works;
-  Work* next = works.data();
+  std::array<StripesUse, kMostProducts> stripes;
   int64_t tasks = 0;
-  for (const QuantizedProduct& product : products) {
-    *next = Work(activations.product(product.type, product.blocks->data(), product.out));
-    tasks += next++->tasks;
+  for (size_t i = 0; i < products.size(); ++i) {
+    const QuantizedProduct& each = products[i];
+    Product product = activations.product(each.type, each.blocks->data(), each.out);
+    stripes[i] = activations.stripes(each.type, *each.blocks, product.n);
+    product.stripes = stripes[i].data();
+    product.makes_stripes = stripes[i].is_making();
+    works[i] = Work(product);
+    tasks += works[i].tasks;
   }
+  const auto start = std::chrono::steady_clock::now();
   ThreadPool::global().parallel_for(tasks, [&](int64_t task) {
     const Work* work = works.data();
     for (; task >= work->tasks; ++work) task -= work->tasks;
     work->run(task);
   });
+  std::chrono::duration<double> seconds = std::chrono::steady_clock::now() - start;
+  for (StripesUse& use : stripes)
+    if (use.is_making()) use.made(std::exchange(seconds, {}).count());
 }
 
 bool CpuBackend::gates(QuantType type, DType dtype, int64_t m, int64_t n, int64_t k) const {

@@ -8,7 +8,9 @@
 #include <algorithm>
 #include <cstdlib>
 #include <fstream>
+#include <initializer_list>
 #include <limits>
+#include <sstream>
 #include <string>
 #include <string_view>
 
@@ -27,12 +29,41 @@ size_t limit_in(const std::string& path) {
   return file >> limit ? limit : kNoLimit;
 }
 
-// The least limit in files of that name in `folder`/`group` and the folders above, up to `folder`. In a
-// container the group's name may be the host's, with its files at `folder` itself.
-size_t least_limit(const std::string& folder, std::string group, const char* name) {
+// The sum of the numbers behind those words in a file of lines "word number".
+size_t sum_in(const std::string& path, std::initializer_list<std::string_view> words) {
+  std::ifstream file(path);
+  size_t sum = 0, number = 0;
+  for (std::string word; file >> word >> number;)
+    if (std::ranges::find(words, word) != words.end()) sum += number;
+  return sum;
+}
+
+// The names of a version's files of a group, and of the numbers in its statistics that are files in memory.
+struct GroupFiles {
+  const char *limit, *usage;
+  std::string_view cached[2];
+};
+constexpr GroupFiles kVersion1 = {
+    "/memory.limit_in_bytes", "/memory.usage_in_bytes", {"total_inactive_file", "total_active_file"}};
+constexpr GroupFiles kVersion2 = {"/memory.max", "/memory.current", {"inactive_file", "active_file"}};
+
+size_t limit_of(const std::string& group, const GroupFiles& files) { return limit_in(group + files.limit); }
+size_t room_of(const std::string& group, const GroupFiles& files) {
+  const size_t limit = limit_of(group, files), usage = limit_in(group + files.usage);
+  if (limit == kNoLimit || usage == kNoLimit) return limit;
+  const size_t cached = sum_in(group + "/memory.stat", {files.cached[0], files.cached[1]});
+  const size_t kept = usage - std::min(usage, cached);
+  return limit - std::min(limit, kept);
+}
+
+using OfGroup = size_t (*)(const std::string& group, const GroupFiles& files);
+
+// The least that `of_group` gives for `folder`/`group` and the folders above, up to `folder`. In a container
+// the group's name may be the host's, with its files at `folder` itself.
+size_t least_above(const std::string& folder, std::string group, const GroupFiles& files, OfGroup of_group) {
   size_t least = kNoLimit;
   for (;;) {
-    least = std::min(least, limit_in(folder + group + "/" + name));
+    least = std::min(least, of_group(folder + group, files));
     const size_t slash = group.rfind('/');
     if (slash == std::string::npos) return least;
     group.resize(slash);
@@ -48,9 +79,7 @@ bool names_memory(std::string_view controllers) {
   return false;
 }
 
-}  // namespace
-
-size_t control_group_limit(const std::string& groups, const std::string& folder) {
+size_t least_of_groups(const std::string& groups, const std::string& folder, OfGroup of_group) {
   // Lines "number:controllers:/group"; version 2 names no controllers.
   std::ifstream file(groups);
   size_t least = kNoLimit;
@@ -59,11 +88,33 @@ size_t control_group_limit(const std::string& groups, const std::string& folder)
     if (first == std::string::npos || second == std::string::npos) continue;
     const std::string controllers = line.substr(first + 1, second - first - 1);
     const std::string group = line.substr(second + 1);
-    if (controllers.empty()) least = std::min(least, least_limit(folder, group, "memory.max"));
+    if (controllers.empty()) least = std::min(least, least_above(folder, group, kVersion2, of_group));
     if (names_memory(controllers))
-      least = std::min(least, least_limit(folder + "/memory", group, "memory.limit_in_bytes"));
+      least = std::min(least, least_above(folder + "/memory", group, kVersion1, of_group));
   }
   return least;
+}
+
+}  // namespace
+
+size_t control_group_limit(const std::string& groups, const std::string& folder) {
+  return least_of_groups(groups, folder, limit_of);
+}
+
+size_t control_group_room(const std::string& groups, const std::string& folder) {
+  return least_of_groups(groups, folder, room_of);
+}
+
+size_t available_memory_bytes() {
+  std::ifstream file("/proc/meminfo");
+  for (std::string line; std::getline(file, line);) {
+    std::istringstream words(line);
+    std::string word;
+    size_t kibibytes = 0;
+    if (words >> word >> kibibytes && word == "MemAvailable:")
+      return std::min(kibibytes << 10, control_group_room());
+  }
+  return 0;
 }
 
 void* allocate_pages(size_t bytes) {

@@ -83,6 +83,16 @@ struct Ahead {
   const std::byte* end;
 };
 
+/// Weights in the order of a loop: stripes of `stripe_rows` rows, whose blocks are interleaved.
+struct StripeKernels {
+  /// Of one stripe; a multiple of 64, as stripes' addresses are.
+  int64_t (*bytes)(int64_t k);
+  /// Makes a stripe of as many rows.
+  void (*make)(const std::byte* weights, int64_t k, std::byte* stripe);
+  /// What `rows` gives for the rows of `count` stripes; y is prepared and arranged.
+  void (*rows)(const std::byte* stripes, int64_t count, int64_t k, const std::byte* y, float* out);
+};
+
 using PrepareTile = void (*)(const float* x, int64_t count, int64_t k, std::byte* tile);
 
 /// Weights times activations. The order of float additions, which every function of every level keeps:
@@ -122,6 +132,11 @@ struct QuantizedDotKernels {
                                  int64_t m, Ahead& ahead, float* out, int64_t out_stride);
   /// Quicker for fewer activations than a tile has rows; null: these are.
   const QuantizedDotKernels* of_fewer;
+
+  /// For few activation rows and weights that are kept once more (backends/cpu/stripes.h). Null where a
+  /// format or level has none.
+  int stripe_rows;
+  StripeKernels stripes[kQuantTypeCount];
 };
 
 BW_KERNEL_TABLE(QuantizedDotKernels, quantized_dot_kernels)

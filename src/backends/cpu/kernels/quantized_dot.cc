@@ -162,6 +162,7 @@ namespace plain {
 #include "backends/cpu/kernels/quantized_rows.inc"
 #include "backends/cpu/kernels/quantized_pack.inc"
 #include "backends/cpu/kernels/quantized_panel.inc"
+#include "backends/cpu/kernels/quantized_table.inc"
 // clang-format on
 }  // namespace plain
 #undef BW_Q_VNNI
@@ -175,6 +176,7 @@ namespace vnni_in_steps {
 #include "backends/cpu/kernels/quantized_rows.inc"
 #include "backends/cpu/kernels/quantized_pack.inc"
 #include "backends/cpu/kernels/quantized_panel.inc"
+#include "backends/cpu/kernels/quantized_table.inc"
 // clang-format on
 }  // namespace vnni_in_steps
 #undef BW_Q_VNNI
@@ -206,6 +208,10 @@ namespace vnni {
 #include "backends/cpu/kernels/quantized_tile.inc"
 #endif
 #include "backends/cpu/kernels/quantized_panel.inc"
+#if BW_Q_WIDE
+#include "backends/cpu/kernels/quantized_stripes.inc"
+#endif
+#include "backends/cpu/kernels/quantized_table.inc"
 #if BW_Q_WIDE
 #include "backends/cpu/kernels/quantized_amx_pack.inc"
 #include "backends/cpu/kernels/quantized_amx.inc"
@@ -254,6 +260,8 @@ const QuantizedDotKernels& quantized_dot_kernels() {
       {},
       {},
       nullptr,
+      0,
+      {},
   };
   return kTable;
 }
