@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "core/os/cpu.h"
+#include "core/os/process.h"
 
 namespace beeswax {
 namespace {
@@ -20,6 +21,8 @@ constexpr int kSpins = 4000;
 constexpr int kAnywhere = -1;
 
 thread_local bool inside_task = false;
+
+ThreadPool* the_pool = nullptr;
 
 }  // namespace
 
@@ -42,6 +45,8 @@ struct ThreadPool::Impl {
 
   std::mutex use;  // held by the thread whose job runs
   std::vector<Worker> workers;
+  std::atomic<int> threads{1};                        // the workers and the caller
+  int to_start = 0;                                   // threads of a forked child's pool before its first job
   os::ProcessorSet processors;                        // of the thread that started the workers
   std::vector<Share> shares = std::vector<Share>(1);  // of the caller and each worker
 
@@ -57,6 +62,8 @@ struct ThreadPool::Impl {
 
   std::mutex error_mutex;
   std::exception_ptr error;
+
+  Impl* parents = nullptr;  // of the process that forked this one; never freed
 
   void deal(int64_t tasks) {
     const auto threads = static_cast<int64_t>(shares.size());
@@ -133,10 +140,11 @@ struct ThreadPool::Impl {
     }
   }
 
-  void start(int threads) {
+  void start(int wanted) {
+    to_start = 0;
     const uint64_t seen = generation.load(std::memory_order_relaxed);
     processors = os::ProcessorSet::of_this_thread();
-    workers = std::vector<Worker>(static_cast<size_t>(threads) - 1);
+    workers = std::vector<Worker>(static_cast<size_t>(wanted) - 1);
     size_t started = 0;
     try {
       for (; started < workers.size(); ++started)
@@ -145,6 +153,7 @@ struct ThreadPool::Impl {
       workers.resize(started);
     }
     shares = std::vector<Share>(workers.size() + 1);  // nobody looks at them before a job
+    threads.store(static_cast<int>(shares.size()), std::memory_order_relaxed);
   }
 
   void join() {
@@ -160,11 +169,27 @@ ThreadPool::ThreadPool(int threads) : impl_(std::make_unique<Impl>()) { impl_->s
 ThreadPool::~ThreadPool() { impl_->join(); }
 
 ThreadPool& ThreadPool::global() {
-  static ThreadPool pool(os::default_threads());
+  // Never destroyed: other static objects and threads may compute while the process ends.
+  static ThreadPool& pool = *[] {
+    the_pool = new ThreadPool(os::default_threads());
+    os::in_forked_children(begin_in_child);
+    return the_pool;
+  }();
   return pool;
 }
 
-int ThreadPool::threads() const { return static_cast<int>(impl_->workers.size()) + 1; }
+// A child has none of its parent's workers, and whatever they and other threads held stays held there: it
+// leaves all that alone and begins anew, with threads that start when there is work for them.
+void ThreadPool::begin_in_child() {
+  auto fresh = std::make_unique<Impl>();
+  const int threads = the_pool->threads();
+  fresh->threads.store(threads, std::memory_order_relaxed);
+  fresh->to_start = threads;
+  the_pool->impl_.swap(fresh);
+  the_pool->impl_->parents = fresh.release();
+}
+
+int ThreadPool::threads() const { return impl_->threads.load(std::memory_order_relaxed); }
 
 void ThreadPool::set_threads(int threads) {
   const std::lock_guard<std::mutex> lock(impl_->use);
@@ -175,7 +200,11 @@ void ThreadPool::set_threads(int threads) {
 void ThreadPool::parallel_for(int64_t tasks, TaskFn fn) {
   Impl& pool = *impl_;
   std::unique_lock<std::mutex> use(pool.use, std::defer_lock);
-  if (tasks <= 1 || inside_task || !use.try_lock() || pool.workers.empty()) {
+  const auto has_workers = [&] {
+    if (pool.to_start > 0) pool.start(pool.to_start);
+    return !pool.workers.empty();
+  };
+  if (tasks <= 1 || inside_task || !use.try_lock() || !has_workers()) {
     if (use.owns_lock()) use.unlock();
     for (int64_t task = 0; task < tasks; ++task) fn(task);
     return;

@@ -43,7 +43,8 @@ class BW_API ThreadPool {
   ThreadPool(const ThreadPool&) = delete;
   ThreadPool& operator=(const ThreadPool&) = delete;
 
-  /// The process's pool. Its size: BEESWAX_THREADS, or the physical cores this process may run on.
+  /// The process's pool. Its size: BEESWAX_THREADS, or the physical cores this process may run on. A child
+  /// of fork() has its own, with as many threads.
   static ThreadPool& global();
 
   int threads() const;
@@ -54,6 +55,7 @@ class BW_API ThreadPool {
 
  private:
   struct Impl;
+  static void begin_in_child();
   std::unique_ptr<Impl> impl_;
 };
 

@@ -5,14 +5,17 @@
 #include <gtest/gtest.h>
 #include <pthread.h>
 
+#include <algorithm>
 #include <atomic>
 #include <cerrno>
 #include <chrono>
+#include <cstdlib>
 #include <stdexcept>
 #include <thread>
 #include <vector>
 
 #include "core/os/cpu.h"
+#include "support/apart.h"
 
 namespace {
 // How many threads the system lets start from now on.
@@ -158,6 +161,100 @@ TEST(ThreadPool, ChangesSize) {
     pool.parallel_for(50, [&](int64_t) { count.fetch_add(1); });
     EXPECT_EQ(count.load(), 50);
   }
+}
+
+int sum_of_tasks(int tasks) {
+  std::atomic<int> sum{0};
+  ThreadPool::global().parallel_for(tasks, [&](int64_t task) { sum.fetch_add(static_cast<int>(task) + 1); });
+  return sum.load();
+}
+
+// On which threads that wait for one another tasks run.
+size_t threads_at_work(int threads) {
+  std::atomic<int> begun{0};
+  std::vector<std::thread::id> ids(static_cast<size_t>(threads));
+  ThreadPool::global().parallel_for(threads, [&](int64_t task) {
+    ids[static_cast<size_t>(task)] = std::this_thread::get_id();
+    begun.fetch_add(1);
+    while (begun.load() < threads) std::this_thread::yield();
+  });
+  std::ranges::sort(ids);
+  return static_cast<size_t>(std::ranges::unique(ids).begin() - ids.begin());
+}
+
+#ifndef __SANITIZE_THREAD__  // it takes no threads in children of a process with threads
+TEST(ThreadPool, ForkedChildrenHaveTheirOwn) {
+  ThreadPool::global().set_threads(3);
+  EXPECT_EQ(sum_of_tasks(100), 5050);
+  test::run_apart([] {
+    EXPECT_EQ(ThreadPool::global().threads(), 3);
+    EXPECT_EQ(threads_at_work(3), 3U);
+    EXPECT_EQ(sum_of_tasks(100), 5050);
+    return "";
+  });
+  test::run_apart([] {
+    ThreadPool::global().set_threads(2);
+    EXPECT_EQ(ThreadPool::global().threads(), 2);
+    EXPECT_EQ(threads_at_work(2), 2U);
+    test::run_apart([] {
+      EXPECT_EQ(threads_at_work(2), 2U);
+      return "";
+    });
+    return "";
+  });
+  test::run_apart([] { return ""; });  // ends without work
+  EXPECT_EQ(threads_at_work(3), 3U);
+}
+
+// In the middle of another thread's job.
+TEST(ThreadPool, ForkedChildrenDoNotWaitForOthersJobs) {
+  ThreadPool::global().set_threads(2);
+  std::atomic<bool> inside{false};
+  std::atomic<bool> done{false};
+  std::thread other([&] {
+    ThreadPool::global().parallel_for(2, [&](int64_t) {
+      inside = true;
+      while (!done) std::this_thread::yield();
+    });
+  });
+  while (!inside) std::this_thread::yield();
+  test::run_apart([] {
+    EXPECT_EQ(threads_at_work(2), 2U);
+    return "";
+  });
+  done = true;
+  other.join();
+}
+#endif
+
+// The last thing that a child does.
+struct WorksAtTheEnd {
+  bool on = false;
+  ~WorksAtTheEnd() {
+    if (on && sum_of_tasks(100) != 5050) std::_Exit(1);
+  }
+} works_at_the_end;  // lives before the pool, and so ends after what is made later
+
+TEST(ThreadPool, WorksWhileStaticObjectsEnd) {
+  test::run_apart([] {
+    works_at_the_end.on = true;
+    EXPECT_EQ(sum_of_tasks(100), 5050);
+    return "";
+  });
+}
+
+TEST(ThreadPool, TellsItsSizeWhileItChanges) {
+  ThreadPool pool(2);
+  std::atomic<bool> done{false};
+  std::thread reader([&] {
+    while (!done) {
+      const int threads = pool.threads();
+      EXPECT_TRUE(threads >= 1 && threads <= 3) << threads;
+    }
+  });
+  for (int i = 0; i < 100; ++i) pool.set_threads(1 + i % 3);
+  done = true;
+  reader.join();
 }
 
 TEST(ParallelRanges, CoverWithoutOverlap) {

@@ -2,6 +2,7 @@
 #include "core/os/process.h"
 
 #include <fcntl.h>
+#include <pthread.h>
 #include <spawn.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -100,5 +101,7 @@ std::optional<Finished> run_program(const std::vector<std::string>& command, con
   if (out.status == kNotFound && out.output.empty()) return std::nullopt;
   return out;
 }
+
+void in_forked_children(void (*fn)()) { ::pthread_atfork(nullptr, nullptr, fn); }
 
 }  // namespace beeswax::os

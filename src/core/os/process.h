@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Other programs.
+// Other programs, and copies of this process.
 #pragma once
 
 #include <optional>
@@ -20,5 +20,8 @@ struct Finished {
 /// for it. Nothing where it cannot be started, which a silent exit with 127 means too.
 std::optional<Finished> run_program(const std::vector<std::string>& command, const std::string& folder = {},
                                     std::span<const std::string_view> without = {});
+
+/// Calls `fn` in every child that fork() makes from now on, before fork() returns there.
+void in_forked_children(void (*fn)());
 
 }  // namespace beeswax::os
