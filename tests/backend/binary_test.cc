@@ -254,6 +254,14 @@ TEST(Binary, IntegerDivision) {
   EXPECT_ERROR(x / Tensor::from_vec(std::vector<int32_t>{2, 1, 0, 6}, {4}), DivisionByZero,
                test::on_cpu() ? "[div] integer division by zero at element 2 of the divisor [4] i32"
                               : "[div] integer division by zero at element 2 of the result");
+  // Of a divisor that is broadcast, the element is one of its own.
+  const Tensor rows = Tensor::zeros({3, 4}, DType::I32);
+  EXPECT_ERROR(rows / Tensor::from_vec(std::vector<int32_t>{2, 1, 0}, {3, 1}), DivisionByZero,
+               test::on_cpu() ? "[div] integer division by zero at element 2 of the divisor [3, 1] i32"
+                              : "[div] integer division by zero at element ");
+  EXPECT_ERROR(rows / Tensor::from_vec(std::vector<int32_t>{2, 1, 5, 0}, {4}), DivisionByZero,
+               test::on_cpu() ? "[div] integer division by zero at element 3 of the divisor [4] i32"
+                              : "[div] integer division by zero at element ");
   EXPECT_ERROR(x / 0, DivisionByZero,
                test::on_cpu() ? "[div] integer division of [4] i32 by the number 0" : "by zero at element 0");
   EXPECT_ERROR(7 / Tensor::zeros({2}, DType::U8), DivisionByZero, "element 0");

@@ -36,12 +36,20 @@ constexpr std::string_view kBinaryNames[] = {
 #include "tables/binary.def"
 };
 
+// The divisor without the axes along which it is repeated: its own elements.
+Layout unrepeated(Layout layout) {
+  for (int axis = 0; axis < layout.rank(); ++axis)
+    if (layout.stride(axis) == 0) layout = layout.narrow(axis, 0, 1);
+  while (layout.rank() > 0 && layout.stride(0) == 0) layout = layout.squeeze(0);
+  return layout;
+}
+
 // The place of the first zero divisor, for the message.
 [[noreturn]] void report_zero_divisor(std::string_view name, const Argument& a, const Argument& b) {
   if (b.is_scalar())
     fail(ErrorKind::DivisionByZero, name, "integer division of ", a.operand.layout->shape(), " ",
          dtype_name(a.operand.dtype), " by the number 0");
-  const Layout& layout = *b.operand.layout;
+  const Layout layout = unrepeated(*b.operand.layout);
   const Nest<1> nest({&layout});
   const size_t bytes = dtype_bytes(b.operand.dtype, 1);
   NestPosition<1> position(nest, 0);
