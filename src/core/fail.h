@@ -2,6 +2,8 @@
 // fail(kind, operation, parts...): throws an Error whose message is the parts joined as text.
 #pragma once
 
+#include <array>
+#include <charconv>
 #include <concepts>
 #include <string>
 #include <string_view>
@@ -17,6 +19,9 @@ std::string to_text(const T& part) {
     return std::string(std::string_view(part));
   } else if constexpr (requires { part.to_string(); }) {
     return part.to_string();
+  } else if constexpr (std::floating_point<T>) {  // the shortest digits that mean this number and no other
+    std::array<char, 64> digits;
+    return {digits.data(), std::to_chars(digits.data(), digits.data() + digits.size(), part).ptr};
   } else {
     return std::to_string(part);
   }
