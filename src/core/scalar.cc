@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "beeswax/scalar.h"
 
+#include <bit>
 #include <charconv>
 #include <cmath>
 #include <limits>
+#include <type_traits>
 
 #include "core/fail.h"
 #include "core/math/convert.h"
@@ -16,9 +18,13 @@ bool fits(int64_t value) {
   return static_cast<int64_t>(static_cast<T>(value)) == value;
 }
 
-// Rounded once, from the integer where it is one.
+// Rounded once, from the integer where it is one. Of the two doubles around a number that lies between them
+// the odd one rounds as the number does.
 template <class T>
-double rounded(double real, int64_t whole, bool is_whole) {
+double rounded(double real, int64_t whole, bool is_whole, int rest) {
+  if (std::is_same_v<T, double>) return real;
+  if (rest != 0 && (std::bit_cast<uint64_t>(real) & 1) == 0)
+    real = std::nextafter(real, rest > 0 ? HUGE_VAL : -HUGE_VAL);
   return m::convert<double>(is_whole ? m::convert<T>(whole) : m::convert<T>(real));
 }
 
@@ -71,7 +77,7 @@ Scalar Scalar::to(DType dtype, std::string_view operation) const {
 #define BW_FLOAT_Int(Name, ctype)
 #define BW_FLOAT_Float(Name, ctype) \
   case DType::Name:                 \
-    return {rounded<ctype>(real_, whole_, is_whole_)};
+    return {rounded<ctype>(real_, whole_, is_whole_, rest_)};
 #define BW_DTYPE(Name, name, ctype, compute, bits, kind) BW_FLOAT_##kind(Name, ctype)
 #include "tables/dtypes.def"
     default:

@@ -5,6 +5,7 @@
 #include <gtest/gtest.h>
 
 #include <cmath>
+#include <limits>
 
 #include "beeswax/tensor.h"
 #include "support/expect_error.h"
@@ -44,6 +45,23 @@ TEST(Scalar, WholeFloatsOfTheWholeRange) {
 TEST(Scalar, RoundsOnce) {
   EXPECT_EQ(as(DType::F32, (int64_t{1} << 60) + (int64_t{1} << 36) + 1), 0x1p60 + 0x1p37);
   EXPECT_EQ(as(DType::F32, -(int64_t{1} << 60) - (int64_t{1} << 36) - 1), -0x1p60 - 0x1p37);
+  // Beyond the integers and the doubles: as near to the middle as these numbers come, on both sides.
+  const auto middle = uint64_t{1} << 63 | uint64_t{1} << 39;
+  EXPECT_EQ(as(DType::F32, middle + 1), 0x1p63 + 0x1p40);
+  EXPECT_EQ(as(DType::F32, middle), 0x1p63);
+  EXPECT_EQ(as(DType::F32, middle + (uint64_t{1} << 40) - 1), 0x1p63 + 0x1p40);
+  EXPECT_EQ(as(DType::F64, middle + 1), static_cast<double>(middle));
+  EXPECT_EQ(as(DType::F32, UINT64_MAX), 0x1p64);
+  if (std::numeric_limits<long double>::digits > 60) {
+    EXPECT_EQ(as(DType::F32, 1 + 0x1p-24L + 0x1p-60L), 1 + 0x1p-23);
+    EXPECT_EQ(as(DType::F32, -1 - 0x1p-24L - 0x1p-60L), -1 - 0x1p-23);
+    EXPECT_EQ(as(DType::F32, 1 + 3 * 0x1p-24L - 0x1p-60L), 1 + 0x1p-23);
+    EXPECT_EQ(as(DType::F16, 1 + 0x1p-11L + 0x1p-60L), 1 + 0x1p-10);
+    EXPECT_EQ(as(DType::F64, 1 + 0x1p-60L), 1);
+    EXPECT_EQ(as(DType::F32, std::numeric_limits<long double>::max()), HUGE_VAL);
+    EXPECT_EQ(as(DType::F32, std::numeric_limits<long double>::denorm_min()), 0);
+  }
+  EXPECT_TRUE(std::isnan(as(DType::F32, std::numeric_limits<long double>::quiet_NaN())));
   EXPECT_EQ(as(DType::F16, 1 + 0x1p-11 + 0x1p-40), 1 + 0x1p-10);
   EXPECT_EQ(as(DType::BF16, 1 + 0x1p-8 + 0x1p-40), 1 + 0x1p-7);
   EXPECT_EQ(as(DType::F8E4M3, 1 + 0x1p-4 + 0x1p-40), 1 + 0x1p-3);
