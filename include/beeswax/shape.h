@@ -33,7 +33,11 @@ class BW_API Shape {
   /// `axis` in [-rank, rank) as a number in [0, rank); `operation` names the caller in the error.
   int axis(int axis, std::string_view operation) const;
 
-  void set(int axis, int64_t size) { dims_[static_cast<size_t>(axis)] = size; }
+  /// Throws DimOutOfRange or InvalidArgument unless 0 <= axis < rank and size >= 0.
+  void set(int axis, int64_t size) {
+    if (axis < 0 || axis >= rank_ || size < 0) refuse(axis, size);
+    dims_[static_cast<size_t>(axis)] = size;
+  }
   void push_back(int64_t size);
   void insert(int axis, int64_t size);
   void erase(int axis);
@@ -42,6 +46,8 @@ class BW_API Shape {
   std::string to_string() const;  ///< "[2, 3]"
 
  private:
+  [[noreturn]] void refuse(int axis, int64_t size) const;
+
   std::array<int64_t, kMaxRank> dims_{};
   int rank_ = 0;
 };
@@ -52,11 +58,15 @@ class BW_API Axes {
   Axes(int axis) : axes_{axis}, count_(1) {}  // NOLINT(google-explicit-constructor): sum(1) and sum({0, 1})
   Axes(std::initializer_list<int> axes);
   explicit Axes(std::span<const int> axes);
-  std::span<const int> list() const { return {axes_.data(), static_cast<size_t>(count_)}; }
-  /// Bit i is set where axis i of `shape` is named. Throws DimOutOfRange or DuplicateDim.
+  /// The first eight.
+  std::span<const int> list() const { return {axes_.data(), kept()}; }
+  /// Bit i is set where axis i of `shape` is named. Throws DimOutOfRange, DuplicateDim, or InvalidArgument
+  /// for more than eight axes.
   uint32_t mask(const Shape& shape, std::string_view operation) const;
 
  private:
+  size_t kept() const { return static_cast<size_t>(count_ < kMaxRank ? count_ : kMaxRank); }
+
   std::array<int, kMaxRank> axes_{};
   int count_ = 0;
 };

@@ -223,7 +223,7 @@ class BW_API Tensor {
   Tensor unfold(int axis, int64_t size, int64_t step) const;
   Tensor narrow(int axis, int64_t start, int64_t length) const;
   /// One position of an axis, which is dropped; negative ones count from the end.
-  Tensor get(int64_t index) const { return get_on_dim(0, index); }
+  Tensor get(int64_t index) const;
   Tensor get_on_dim(int axis, int64_t index) const;
   /// Up to `chunks` parts along an axis; the first ones are larger by one where it does not divide.
   std::vector<Tensor> chunk(int chunks, int axis) const;
@@ -453,7 +453,7 @@ class BW_API Index {
  public:
   template <std::integral T>
   Index(T at)  // NOLINT(google-explicit-constructor)
-      : kind_(Kind::At), range_{static_cast<int64_t>(at), 0} {}
+      : kind_(Kind::At), range_{number(at), 0} {}
   Index(Range range) : kind_(Kind::Range), range_(range) {}  // NOLINT(google-explicit-constructor)
   template <std::integral T>
   Index(const std::vector<T>& ids)  // NOLINT(google-explicit-constructor)
@@ -467,6 +467,14 @@ class BW_API Index {
   const Tensor& ids() const { return ids_; }
 
  private:
+  // Numbers that no axis has stay so, instead of counting from its end.
+  template <std::integral T>
+  static int64_t number(T at) {
+    if constexpr (std::is_unsigned_v<T> && sizeof(T) >= sizeof(int64_t))
+      if (at > static_cast<T>(INT64_MAX)) return INT64_MAX;
+    return static_cast<int64_t>(at);
+  }
+
   Kind kind_;
   Range range_;
   Tensor ids_;

@@ -2,6 +2,7 @@
 #include "beeswax/shape.h"
 
 #include <algorithm>
+#include <climits>
 
 #include "core/broadcast.h"
 #include "core/fail.h"
@@ -12,6 +13,10 @@ namespace {
 void check_rank(size_t rank) {
   if (rank > static_cast<size_t>(kMaxRank))
     fail(ErrorKind::InvalidArgument, "shape", rank, " dimensions; at most ", kMaxRank, " are supported");
+}
+
+[[noreturn]] void fail_size(int64_t size) {
+  fail(ErrorKind::InvalidArgument, "shape", "negative size ", size);
 }
 
 }  // namespace
@@ -27,10 +32,16 @@ void Shape::push_back(int64_t size) { insert(rank_, size); }
 
 void Shape::insert(int axis, int64_t size) {
   check_rank(static_cast<size_t>(rank_) + 1);
-  if (size < 0) fail(ErrorKind::InvalidArgument, "shape", "negative size ", size);
+  if (size < 0) fail_size(size);
   std::copy_backward(dims_.begin() + axis, dims_.begin() + rank_, dims_.begin() + rank_ + 1);
-  set(axis, size);
   ++rank_;
+  dims_[static_cast<size_t>(axis)] = size;
+}
+
+void Shape::refuse(int axis, int64_t size) const {
+  if (axis < 0 || axis >= rank_)
+    fail(ErrorKind::DimOutOfRange, "shape", "axis ", axis, " is out of range for shape ", *this);
+  fail_size(size);
 }
 
 void Shape::erase(int axis) {
@@ -70,13 +81,14 @@ std::string Shape::to_string() const {
 
 Axes::Axes(std::initializer_list<int> axes) : Axes(std::span(axes.begin(), axes.size())) {}
 
-Axes::Axes(std::span<const int> axes) {
-  check_rank(axes.size());
-  std::ranges::copy(axes, axes_.begin());
-  count_ = static_cast<int>(axes.size());
+Axes::Axes(std::span<const int> axes) : count_(static_cast<int>(std::min<size_t>(axes.size(), INT_MAX))) {
+  std::ranges::copy(axes.first(kept()), axes_.begin());
 }
 
 uint32_t Axes::mask(const Shape& shape, std::string_view operation) const {
+  if (count_ > kMaxRank)
+    fail(ErrorKind::InvalidArgument, operation, count_, " axes are named for shape ", shape, "; at most ",
+         kMaxRank, " are supported");
   uint32_t mask = 0;
   for (int axis : list()) {
     const uint32_t bit = 1u << shape.axis(axis, operation);

@@ -43,6 +43,14 @@ int64_t multiply_sizes(std::string_view operation, const Tensor& x, int64_t a, i
   return product;
 }
 
+int64_t count_elements(std::string_view operation, const Tensor& x, const Shape& to) {
+  try {
+    return to.elem_count();
+  } catch (const Error& error) {
+    fail(error.kind(), operation, "the shape ", to, " for ", x.describe(), " has more than 2^63 elements");
+  }
+}
+
 void check_dtype(std::string_view operation, const Tensor& x, Accept accept) {
   if (accepts(accept, x.dtype())) return;
   std::string names;

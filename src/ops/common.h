@@ -43,6 +43,8 @@ size_t checked_bytes(const Shape& shape, DType dtype);
 /// positions along an axis.
 int64_t add_sizes(std::string_view operation, const Tensor& x, int64_t a, int64_t b);
 int64_t multiply_sizes(std::string_view operation, const Tensor& x, int64_t a, int64_t b);
+/// Elements of `to`, the shape of what an operation makes of x; TooLarge where they cannot be counted.
+int64_t count_elements(std::string_view operation, const Tensor& x, const Shape& to);
 
 /// Which dtypes an operation takes, for checks and their messages.
 enum class Accept { Number, Float, Int };

@@ -171,7 +171,7 @@ Tensor Tensor::repeat(std::span<const int64_t> times) const {
     if (count == 1) continue;
     Shape to = out.shape();
     to.set(axis, ops::multiply_sizes("repeat", *this, to[axis], count));
-    if (to.elem_count() == 0) {
+    if (ops::count_elements("repeat", *this, to) == 0) {
       out = empty(to, dtype(), device());
       continue;
     }

@@ -25,6 +25,18 @@ Tensor checked_view(std::string_view operation, const Tensor& x, const Layout& l
        " axes; accepted: at most ", kMaxRank);
 }
 
+// One position of an axis, which is dropped.
+Tensor position(std::string_view operation, const Tensor& x, int axis, int64_t index) {
+  const int at = x.shape().axis(axis, operation);
+  const int64_t size = x.shape()[at];
+  const int64_t from = index < 0 ? index + size : index;
+  if (from < 0 || from >= size)
+    fail(ErrorKind::IndexOutOfRange, operation, "index ", index, " is out of range for axis ", axis, " of ",
+         x.describe(), " (accepted: ", -size, " to ", size - 1, ")");
+  check_not_packed(operation, x);
+  return x.with_layout(x.layout().narrow(at, from, 1).squeeze(at));
+}
+
 }  // namespace
 
 Tensor Tensor::reshape(const std::initializer_list<int64_t>& sizes) const {
@@ -36,7 +48,6 @@ Tensor Tensor::reshape(std::span<const int64_t> sizes) const {
   if (sizes.size() > static_cast<size_t>(kMaxRank))
     fail_rank("reshape", *this, static_cast<int>(sizes.size()));
   int hole = -1;
-  int64_t rest = 1;
   Shape to;
   for (size_t i = 0; i < sizes.size(); ++i) {
     if (sizes[i] < -1 || (sizes[i] == -1 && hole >= 0))
@@ -45,7 +56,7 @@ Tensor Tensor::reshape(std::span<const int64_t> sizes) const {
     if (sizes[i] == -1) hole = static_cast<int>(i);
     to.push_back(sizes[i] == -1 ? 1 : sizes[i]);
   }
-  rest = to.elem_count();
+  const int64_t rest = ops::count_elements("reshape", *this, to);
   if (hole >= 0) {
     if (rest == 0 || count % rest != 0)
       fail(ErrorKind::ShapeMismatch, "reshape", "cannot infer the -1: ", count, " elements of ", describe(),
@@ -159,15 +170,9 @@ Tensor Tensor::narrow(int axis, int64_t start, int64_t length) const {
   return with_layout(layout().narrow(at, start, length));
 }
 
+Tensor Tensor::get(int64_t index) const { return position("get", *this, 0, index); }
 Tensor Tensor::get_on_dim(int axis, int64_t index) const {
-  const int at = shape().axis(axis, "get");
-  const int64_t size = shape()[at];
-  const int64_t from = index < 0 ? index + size : index;
-  if (from < 0 || from >= size)
-    fail(ErrorKind::IndexOutOfRange, "get", "index ", index, " is out of range for axis ", axis, " of ",
-         describe(), " (accepted: ", -size, " to ", size - 1, ")");
-  check_not_packed("get", *this);
-  return with_layout(layout().narrow(at, from, 1).squeeze(at));
+  return position("get_on_dim", *this, axis, index);
 }
 
 std::vector<Tensor> Tensor::chunk(int chunks, int axis) const {

@@ -116,6 +116,10 @@ TEST(Api, SlicesFromTheEnd) {
   EXPECT_ERROR(x.i(range(0, -6)), IndexOutOfRange, "[index] range 0..-6");
   EXPECT_ERROR(x.i(range_from(6)), IndexOutOfRange, "[index] range 6.. does not fit axis 0");
   EXPECT_ERROR(x.get(-6), IndexOutOfRange, "[get] index -6 is out of range for axis 0 of [5] i32 cpu");
+  EXPECT_ERROR(x.get_on_dim(0, 5), IndexOutOfRange, "[get_on_dim] index 5 is out of range");
+  EXPECT_ERROR(x.i(SIZE_MAX), IndexOutOfRange, "[index] position");
+  EXPECT_ERROR(x.i(uint64_t{1} << 63), IndexOutOfRange, "[index] position");
+  EXPECT_EQ(x.i(size_t{4}).to_scalar<int32_t>(), 4);
 }
 
 TEST(Api, IndicesAsLists) {
@@ -160,6 +164,14 @@ TEST(Api, ShapesThatCannotBe) {
   EXPECT_ERROR(deep.unsqueeze(0), InvalidArgument, "[unsqueeze] the result of");
   EXPECT_ERROR(deep.unfold(7, 1, 1), InvalidArgument, "[unfold] the result of");
   EXPECT_ERROR(deep.broadcast_left({2}), InvalidArgument, "[broadcast_left] the result of");
+  EXPECT_ERROR(
+      x.reshape({INT64_MAX, INT64_MAX, -1}), TooLarge,
+      "[reshape] the shape [9223372036854775807, 9223372036854775807, 1] for [2, 3] f32 cpu has more");
+  EXPECT_ERROR(Tensor::zeros({1}, DType::U8).repeat({INT64_MAX, INT64_MAX, 2}), TooLarge, "[repeat] ");
+  EXPECT_ERROR(x.sum({0, 1, 2, 3, 4, 5, 6, 7, 8}), InvalidArgument,
+               "[sum] 9 axes are named for shape [2, 3]");
+  EXPECT_ERROR(x.flip({0, 1, 2, 3, 4, 5, 6, 7, 8}), InvalidArgument, "[flip] 9 axes");
+  EXPECT_ERROR(x.permute({0, 1, 2, 3, 4, 5, 6, 7, 8}), InvalidArgument, "[permute] 9 axes");
 }
 
 }  // namespace

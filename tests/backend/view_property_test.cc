@@ -163,7 +163,7 @@ void get(Random& random, Both& x) {
   const int64_t at = pick(random, 0, x.shape[axis] - 1);
   Shape to = x.shape;
   to.erase(axis);
-  view(x, to, x.tensor.get_on_dim(axis, at), "get", [&](Indices index) {
+  view(x, to, x.tensor.get_on_dim(axis, at), "get_on_dim", [&](Indices index) {
     index.insert(index.begin() + axis, at);
     return index;
   });

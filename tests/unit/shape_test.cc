@@ -26,6 +26,17 @@ TEST(Shape, RefusesWhatDoesNotFit) {
   EXPECT_ERROR((Shape{2, -1}), InvalidArgument, "negative size -1");
 }
 
+TEST(Shape, SetsSizesOfItsAxesOnly) {
+  Shape shape{2, 3};
+  shape.set(1, 0);
+  EXPECT_EQ(shape, (Shape{2, 0}));
+  EXPECT_ERROR(shape.set(0, -1), InvalidArgument, "[shape] negative size -1");
+  EXPECT_ERROR(shape.set(2, 1), DimOutOfRange, "[shape] axis 2 is out of range for shape [2, 0]");
+  EXPECT_ERROR(shape.set(8, 1), DimOutOfRange, "[shape] axis 8 is out of range");
+  EXPECT_ERROR(shape.set(-1, 1), DimOutOfRange, "out of range for shape [2, 0]");
+  EXPECT_EQ(shape, (Shape{2, 0}));
+}
+
 TEST(Shape, NormalizesAxes) {
   const Shape shape{2, 3};
   EXPECT_EQ(shape.axis(-1, "t"), 1);
@@ -40,6 +51,8 @@ TEST(Axes, MaskRefusesDuplicates) {
   EXPECT_EQ(Axes({0, -1}).mask(shape, "sum"), 0b101u);
   EXPECT_EQ(Axes(1).mask(shape, "sum"), 0b010u);
   EXPECT_ERROR(Axes({2, -1}).mask(shape, "sum"), DuplicateDim, "axis -1 is named twice");
+  EXPECT_ERROR(Axes({0, 1, 2, 0, 1, 2, 0, 1, 2}).mask(shape, "sum"), InvalidArgument,
+               "[sum] 9 axes are named for shape [2, 3, 4]; at most 8");
 }
 
 TEST(Broadcast, FollowsNumPy) {
