@@ -109,10 +109,14 @@ Tensor id_tensor(Random& random, const std::vector<int64_t>& ids, const Shape& s
   return laid_out_here(random, Raw(ids.begin(), ids.end()), shape, DType::I64);
 }
 
-void check_index_add(Random& random, DType dtype, const Shape& shape, int axis, int64_t count) {
+// Ids are multiples of `step`.
+void check_index_add(Random& random, DType dtype, const Shape& shape, int axis, int64_t count,
+                     int64_t step = 1) {
   Shape part = shape;
   part.set(axis, count);
-  const std::vector<int64_t> ids = random_ids(random, count, shape[axis]);
+  std::vector<int64_t> ids = random_ids(random, count, shape[axis] / step);
+  for (int64_t& id : ids)
+    if (id != INT64_MAX) id *= step;
   const Raw values = numbers(random, shape.elem_count(), dtype);
   const Raw added = numbers(random, part.elem_count(), dtype);
   std::vector<int64_t> spread;
@@ -158,6 +162,19 @@ TEST_P(IndexAdd, ManyLevels) {
   check_index_add(random, DType::BF16, {1, 130}, 0, 512 * 3);
   for (int64_t count : {63, 64, 65, 128, 511, 512, 513, 1024, 1025})
     check_index_add(random, DType::F64, {1, 16}, 0, count);
+}
+
+// So few that they are sorted, down to one and up to more than a chunk for a destination.
+TEST_P(IndexAdd, FewContributionsToManyDestinations) {
+  Random random(17);
+  for (DType dtype : {DType::F32, DType::BF16, DType::U8, DType::I64}) {
+    check_index_add(random, dtype, {50000}, 0, 700, 50000);
+    check_index_add(random, dtype, {50000}, 0, 700, 9000);
+    check_index_add(random, dtype, {50000}, 0, 1);
+    check_index_add(random, dtype, {7000, 17}, 0, 90, 1000);
+    check_index_add(random, dtype, {3, 20000}, 1, 100, 6000);
+    check_index_add(random, dtype, {2, 9000, 3}, 1, 20, 4000);
+  }
 }
 
 TEST_P(IndexAdd, ScatterAddWithIdsOfItsOwn) {
@@ -225,6 +242,8 @@ TEST_P(IndexAdd, ScatterAddToShortRows) {
                                                                                        {{1, 4097}, 3000, 1},
                                                                                        {{2, 2047}, 2, 1},
                                                                                        {{2, 700}, 9000, 1},
+                                                                                       {{3, 40}, 9000, 1},
+                                                                                       {{2, 90, 1}, 15000, 1},
                                                                                        {{65, 33}, 33, 1},
                                                                                        {{40, 19}, 5, 0},
                                                                                        {{600, 5}, 2, 0},

@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// Sums by ids: scatter_add and index_add. Contributions are grouped by their destination (a counting sort
-// that keeps the order of ids); each destination then gets the sum of its group, so that nothing depends on
-// threads.
+// Sums by ids: scatter_add and index_add. Contributions are grouped by their destination (in the order of
+// ids); each destination then gets the sum of its group, so that nothing depends on threads.
+#include <algorithm>
+#include <span>
+#include <utility>
 #include <vector>
 
 #include "backends/cpu/backend.h"
@@ -19,26 +21,55 @@ constexpr int64_t kLeastRow = 16;    // columns from which whole rows are added 
 constexpr size_t kFrom = 0;
 constexpr size_t kTo = 1;
 
-// Contributions grouped by destination: a counting sort that keeps the order of ids.
-struct Groups {
-  Groups(const int64_t* ids, int64_t count, int64_t size) {
-    std::vector<int64_t> places(static_cast<size_t>(size), 0);
-    const auto place = [&](int64_t id) -> int64_t& { return places[static_cast<size_t>(id)]; };
-    for (int64_t i = 0; i < count; ++i)
-      if (ids[i] >= 0 && place(ids[i])++ == 0) list.push_back({ids[i], 0, 0});
-    int64_t at = 0;
-    for (IdGroup& group : list) {
-      group.begin = at;
-      at += std::exchange(place(group.id), at);
-      group.end = at;
+// So few contributions that a table of all destinations costs more than to sort them.
+bool few(int64_t contributions, int64_t destinations) { return contributions < destinations / 64; }
+
+// Contributions grouped by destination, those of a group in the order of ids: by a counting sort, or where
+// there are few by comparing them. Negative ids are left out.
+class Groups {
+ public:
+  Groups(const int64_t* ids, int64_t count, int64_t size) : order_(count), list_(std::min(count, size)) {
+    if (few(count, size)) {
+      by_comparing(ids, count);
+    } else {
+      by_counting(ids, count, size);
     }
-    order.resize(static_cast<size_t>(at));
+  }
+  /// Contributions, destination after destination.
+  std::span<const int64_t> order() const { return {order_.data(), static_cast<size_t>(order_count_)}; }
+  std::span<const IdGroup> list() const { return {list_.data(), static_cast<size_t>(list_count_)}; }
+
+ private:
+  void by_counting(const int64_t* ids, int64_t count, int64_t size) {
+    const Scratch<int64_t> places(size);
+    std::fill_n(places.data(), size, 0);
     for (int64_t i = 0; i < count; ++i)
-      if (ids[i] >= 0) order[static_cast<size_t>(place(ids[i])++)] = i;
+      if (ids[i] >= 0 && places[ids[i]]++ == 0) list_[list_count_++] = {ids[i], 0, 0};
+    for (IdGroup& group : std::span(list_.data(), static_cast<size_t>(list_count_))) {
+      group.begin = order_count_;
+      order_count_ += std::exchange(places[group.id], order_count_);
+      group.end = order_count_;
+    }
+    for (int64_t i = 0; i < count; ++i)
+      if (ids[i] >= 0) order_[places[ids[i]]++] = i;
   }
 
-  std::vector<int64_t> order;  // contributions, destination after destination
-  std::vector<IdGroup> list;
+  void by_comparing(const int64_t* ids, int64_t count) {
+    for (int64_t i = 0; i < count; ++i)
+      if (ids[i] >= 0) order_[order_count_++] = i;
+    std::sort(order_.data(), order_.data() + order_count_,
+              [ids](int64_t a, int64_t b) { return ids[a] != ids[b] ? ids[a] < ids[b] : a < b; });
+    for (int64_t k = 0; k < order_count_; ++k) {
+      if (k == 0 || ids[order_[k]] != list_[list_count_ - 1].id)
+        list_[list_count_++] = {ids[order_[k]], k, k};
+      list_[list_count_ - 1].end = k + 1;
+    }
+  }
+
+  Scratch<int64_t> order_;
+  Scratch<IdGroup> list_;
+  int64_t order_count_ = 0;
+  int64_t list_count_ = 0;
 };
 
 // A part of the groups and of the columns.
@@ -50,7 +81,7 @@ struct Task {
 };
 
 // Tasks of about kGrain elements. A group that is larger alone is split by columns.
-std::vector<Task> split(const std::vector<IdGroup>& groups, int64_t columns) {
+std::vector<Task> split(std::span<const IdGroup> groups, int64_t columns) {
   std::vector<Task> tasks;
   size_t begin = 0;
   int64_t work = 0;
@@ -126,12 +157,12 @@ void add_shared(const Groups& ids, const Operand& source, const Layout& to, int 
   const int64_t from_step = source.layout->stride(axis);
   const int64_t to_step = out.layout->stride(axis);
   const int64_t columns = rows ? nest.inner() : 1;
-  const std::vector<Task> tasks = split(ids.list, columns);
+  const std::vector<Task> tasks = split(ids.list(), columns);
   const auto task_count = static_cast<int64_t>(tasks.size());
   if (task_count == 0) return;
   const int64_t planes = nest.count / columns;
   // Short tasks go together: one plane may be a handful of elements.
-  const auto work = static_cast<int64_t>(ids.order.size()) * columns;
+  const auto work = static_cast<int64_t>(ids.order().size()) * columns;
   const int64_t grain = std::max<int64_t>(1, kGrain * task_count / std::max<int64_t>(1, work));
   parallel_ranges(planes * task_count, std::min(grain, planes * task_count), [&](int64_t begin, int64_t end) {
     for (int64_t i = begin; i < end; ++i) {
@@ -140,15 +171,15 @@ void add_shared(const Groups& ids, const Operand& source, const Layout& to, int 
       const std::byte* x = source.data() + plane.offset(kFrom) * bytes;
       std::byte* y = out.data() + plane.offset(kTo) * bytes;
       if (!rows) {
-        add_groups(y, to_step, x, from_step, ids.order.data(), ids.list.data() + task.group_begin,
+        add_groups(y, to_step, x, from_step, ids.order().data(), ids.list().data() + task.group_begin,
                    static_cast<int64_t>(task.group_end - task.group_begin));
         continue;
       }
       for (size_t g = task.group_begin; g < task.group_end; ++g) {
-        const IdGroup& group = ids.list[g];
+        const IdGroup& group = ids.list()[g];
         for (int64_t c = task.column_begin; c < task.column_end; c += kSumWidth)
           add_rows(y + (group.id * to_step + c) * bytes, x + c * bytes, from_step,
-                   ids.order.data() + group.begin, group.end - group.begin,
+                   ids.order().data() + group.begin, group.end - group.begin,
                    std::min(kSumWidth, task.column_end - c));
       }
     }
@@ -157,7 +188,7 @@ void add_shared(const Groups& ids, const Operand& source, const Layout& to, int 
 
 void add_shared(const Operand& ids, const Operand& source, int axis, const Target& out) {
   const int64_t count = source.layout->dim(axis);
-  std::vector<int64_t> list(static_cast<size_t>(count));
+  const Scratch<int64_t> list(count);
   const int ids_axis = ids.layout->rank() == 1 ? 0 : axis;
   load_ids(list.data(), ids, 0, ids.layout->stride(ids_axis), count, out.layout->dim(axis));
   const Groups groups(list.data(), count, out.layout->dim(axis));
@@ -182,21 +213,34 @@ void add_columns(const Operand& ids, const Operand& source, int axis, const Targ
   const auto add_column = index_sum_kernels().add_column[static_cast<size_t>(source.dtype)];
   const auto bytes = static_cast<int64_t>(dtype_bytes(source.dtype, 1));
   const int64_t size = out.layout->dim(axis);
+  if (few(nest.count * count, size)) {
+    const auto add_groups = index_sum_kernels().add_groups[static_cast<size_t>(source.dtype)];
+    const Scratch<int64_t> list(count);
+    NestPosition<3> position(nest, 0);
+    for (int64_t column = 0; column < nest.count; ++column, position.advance(1)) {
+      load_ids(list.data(), ids, position.offset(kIdsAt), ids.layout->stride(axis), count, size);
+      const Groups groups(list.data(), count, size);
+      add_groups(out.data() + position.offset(kTo) * bytes, out.layout->stride(axis),
+                 source.data() + position.offset(kFrom) * bytes, source.layout->stride(axis),
+                 groups.order().data(), groups.list().data(), static_cast<int64_t>(groups.list().size()));
+    }
+    return;
+  }
   const int64_t grain = std::max<int64_t>(1, std::max(kGrain / 2, 4 * size) / count);
   parallel_ranges(nest.count, grain, [&](int64_t begin, int64_t end) {
     const Scratch<int64_t> list(count);
     const Scratch<int64_t> touched(count + 1);
     const Scratch<int64_t> places(size);
     const Scratch<double> values(count);
-    const bool few = count <= 2 * size && size <= 4 * count;
-    const Scratch<double> slots(few ? kSlots * size : 0);
+    const bool narrow = count <= 2 * size && size <= 4 * count;
+    const Scratch<double> slots(narrow ? kSlots * size : 0);
     std::memset(places.data(), 0, static_cast<size_t>(size) * sizeof(int64_t));
     NestPosition<3> position(nest, begin);
     for (int64_t column = begin; column < end; ++column, position.advance(1)) {
       load_ids(list.data(), ids, position.offset(kIdsAt), ids.layout->stride(axis), count, size);
       add_column({out.data() + position.offset(kTo) * bytes, source.data() + position.offset(kFrom) * bytes,
                   list.data(), out.layout->stride(axis), source.layout->stride(axis), count, places.data(),
-                  touched.data(), values.data(), few ? slots.data() : nullptr, size});
+                  touched.data(), values.data(), narrow ? slots.data() : nullptr, size});
     }
   });
 }
