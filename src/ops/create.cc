@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Creation: constants, ranges, masks, grids, data from the host. Random numbers are in random.cc.
 #include <algorithm>
+#include <cfloat>
 #include <cmath>
 #include <cstdint>
 #include <memory>
@@ -89,6 +90,12 @@ uint64_t whole_steps(int64_t first, int64_t last, int64_t by) {
   return last < first ? (from - to - 1) / (uint64_t{0} - static_cast<uint64_t>(by)) + 1 : 0;
 }
 
+// (end - start) / step, whatever the distance.
+double steps_between(double start, double end, double step) {
+  if (std::isfinite(end - start)) return (end - start) / step;
+  return (end / 2 - start / 2) / (step / 2);
+}
+
 }  // namespace
 
 Tensor Tensor::arange_step(const Scalar& start, const Scalar& end, const Scalar& step, DType dtype,
@@ -109,8 +116,13 @@ Tensor Tensor::arange_step(const Scalar& start, const Scalar& end, const Scalar&
   if (whole) {
     count = whole_steps(first.as_int(), end.to(DType::I64, "arange").as_int(), by.as_int());
   } else {
-    const double steps = std::ceil((end.as_double() - start.as_double()) / step.as_double());
+    const double steps = std::ceil(steps_between(start.as_double(), end.as_double(), step.as_double()));
     count = steps > 0 ? static_cast<uint64_t>(std::min(steps, 0x1p63)) : 0;
+    if (count <= (uint64_t{1} << 60) && count > 0 &&
+        !std::isfinite(static_cast<double>(count - 1) * step.as_double()))
+      fail(ErrorKind::InvalidArgument, "arange", "from ", start, " to ", end, " in steps of ", step,
+           ": the last value is farther from the first than f64 has numbers; accepted: a distance up to ",
+           DBL_MAX);
   }
   if (count > (uint64_t{1} << 60))
     fail(ErrorKind::TooLarge, "arange", "from ", start, " to ", end, " in steps of ", step,

@@ -183,11 +183,19 @@ Tensor Tensor::round_to(int decimals) const {
     if (power <= largest) return (*this / power).round() * power;
     return abs().le(largest).where_cond(*this * 0, *this);
   }
-  if (power > largest) return *this;
+  // From here on 10^-decimals is less than the distance between any two of the dtype's numbers.
+  if (decimals >= (dtype() == DType::F32 ? 45 : 324)) return *this;
+  // Only subnormal numbers have digits there.
+  if (power > largest && dtype() == DType::F32)
+    return to_dtype(DType::F64).round_to(decimals).to_dtype(DType::F32);
   // From here on a scaled number is whole: x has no digit that far to the right.
   const double whole = dtype() == DType::F32 ? 0x1p24 : 0x1p53;
-  const Tensor scaled = *this * power;
-  return scaled.abs().lt(whole).where_cond(scaled.round() / power, *this);
+  const bool split = power > largest;
+  const double first = split ? power_of_ten(decimals - DBL_MAX_10_EXP) : power;
+  const double second = power_of_ten(DBL_MAX_10_EXP);
+  const Tensor scaled = split ? *this * first * second : *this * first;
+  const Tensor rounded = scaled.round() / first;
+  return scaled.abs().lt(whole).where_cond(split ? rounded / second : rounded, *this);
 }
 
 Tensor Tensor::where_cond(const Tensor& on_true, const Tensor& on_false) const {

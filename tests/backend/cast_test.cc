@@ -199,6 +199,25 @@ TEST(RoundTo, NothingOverflowsOnTheWay) {
   }
 }
 
+// Powers of ten beyond the dtype: only subnormal numbers have digits so far to the right.
+TEST(RoundTo, DigitsOfSubnormals) {
+  const double least = FLT_TRUE_MIN, least64 = DBL_TRUE_MIN;
+  const Tensor x =
+      Tensor::from_vec(std::vector<double>{3 * least, 4 * least, -4 * least, 2.4e-39, 1, HUGE_VAL}, {6})
+          .to_dtype(DType::F32);
+  EXPECT_EQ(x.round_to(44).to_doubles(),
+            (std::vector<double>{0, 7 * least, -7 * least, 2.4e-39f, 1, HUGE_VAL}));
+  EXPECT_EQ(x.round_to(39).to_doubles(), (std::vector<double>{0, 0, 0, 2e-39f, 1, HUGE_VAL}));
+  EXPECT_EQ(x.round_to(45).to_doubles(), x.to_doubles());
+  const Tensor y =
+      Tensor::from_vec(std::vector<double>{least64, 2 * least64, -12 * least64, 2.4e-309, 1, -HUGE_VAL}, {6});
+  EXPECT_EQ(y.round_to(323).to_doubles(),
+            (std::vector<double>{0, 1e-323, -12 * least64, 2.4e-309, 1, -HUGE_VAL}));
+  EXPECT_EQ(y.round_to(322).to_doubles(), (std::vector<double>{0, 0, -1e-322, 2.4e-309, 1, -HUGE_VAL}));
+  EXPECT_EQ(y.round_to(309).to_doubles(), (std::vector<double>{0, 0, 0, 2e-309, 1, -HUGE_VAL}));
+  EXPECT_EQ(y.round_to(324).to_doubles(), y.to_doubles());
+}
+
 TEST(RoundTo, IntegersSaturate) {
   constexpr int64_t kLow = INT64_MIN, kHigh = INT64_MAX, kHalf = 5'000'000'000'000'000'000;
   const Tensor x =

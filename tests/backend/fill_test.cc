@@ -2,6 +2,7 @@
 // Constants and ranges on every dtype.
 #include <gtest/gtest.h>
 
+#include <cfloat>
 #include <cmath>
 
 #include "beeswax/tensor.h"
@@ -89,6 +90,18 @@ TEST(Range, WholeNumbersToTheEdges) {
                                   INT64_MIN + step + step + step}));
   EXPECT_EQ(Tensor::arange_step(INT64_MAX, INT64_MIN, INT64_MIN, DType::I64).to_vec<int64_t>(),
             (std::vector<int64_t>{INT64_MAX, -1}));
+}
+
+TEST(Range, EndsFarApart) {
+  EXPECT_EQ(Tensor::arange_step(-1e308, 1e308, 1.5e308, DType::F64).to_vec<double>(),
+            (std::vector<double>{-1e308, -1e308 + 1.5e308}));
+  EXPECT_EQ(Tensor::arange_step(DBL_MAX, -DBL_MAX, -DBL_MAX, DType::F64).to_vec<double>(),
+            (std::vector<double>{DBL_MAX, 0}));
+  EXPECT_EQ(Tensor::arange_step(1e308, -1e308, 1e307, DType::F64).shape(), Shape({0}));
+  EXPECT_ERROR(
+      Tensor::arange_step(-1e308, 1e308, 1e307, DType::F64), InvalidArgument,
+      "[arange] from -1e+308 to 1e+308 in steps of 1e+307: the last value is farther from the first");
+  EXPECT_ERROR(Tensor::arange_step(-1e308, 1e308, 1, DType::F64), TooLarge, "more than 2^60 elements");
 }
 
 TEST(Range, Errors) {
