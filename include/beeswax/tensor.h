@@ -14,9 +14,11 @@
 #include <initializer_list>
 #include <iosfwd>
 #include <iterator>
+#include <new>
 #include <optional>
 #include <ranges>
 #include <span>
+#include <stdexcept>
 #include <string>
 #include <string_view>
 #include <type_traits>
@@ -163,7 +165,8 @@ class BW_API Tensor {
   /// not fit the host.
   template <class T>
   std::vector<T> to_vec() const {
-    std::vector<T> out(check_host_copy("to_vec", kDTypeOf<T>));
+    const size_t count = check_host_copy("to_vec", kDTypeOf<T>);
+    std::vector<T> out = on_host("to_vec", [&] { return std::vector<T>(count); });
     copy_to_host(out.data());
     return out;
   }
@@ -176,16 +179,22 @@ class BW_API Tensor {
   template <class T>
   std::vector<std::vector<T>> to_vec2() const {
     require_rank("to_vec2", 2);
-    std::vector<std::vector<T>> out;
-    for (int64_t i = 0; i < dims()[0]; ++i) out.push_back(get(i).to_vec1<T>());
-    return out;
+    return on_host("to_vec2", [&] {
+      std::vector<std::vector<T>> out;
+      out.reserve(static_cast<size_t>(dims()[0]));
+      for (int64_t i = 0; i < dims()[0]; ++i) out.push_back(get(i).to_vec1<T>());
+      return out;
+    });
   }
   template <class T>
   std::vector<std::vector<std::vector<T>>> to_vec3() const {
     require_rank("to_vec3", 3);
-    std::vector<std::vector<std::vector<T>>> out;
-    for (int64_t i = 0; i < dims()[0]; ++i) out.push_back(get(i).to_vec2<T>());
-    return out;
+    return on_host("to_vec3", [&] {
+      std::vector<std::vector<std::vector<T>>> out;
+      out.reserve(static_cast<size_t>(dims()[0]));
+      for (int64_t i = 0; i < dims()[0]; ++i) out.push_back(get(i).to_vec2<T>());
+      return out;
+    });
   }
   /// The one element of a tensor of rank 0 (or of one element).
   template <class T>
@@ -398,6 +407,17 @@ class BW_API Tensor {
   // Elements to make room for on the host, once it is known that they can be copied there as `expected`.
   size_t check_host_copy(std::string_view operation, DType expected) const;
   void copy_to_host(void* out) const;
+  [[noreturn]] void refuse_host_copy(std::string_view operation) const;
+  // What `make` returns; OutOfMemory where the host's memory does not hold it.
+  template <class Make>
+  auto on_host(std::string_view operation, const Make& make) const {
+    try {
+      return make();
+    } catch (const std::bad_alloc&) {
+    } catch (const std::length_error&) {
+    }
+    refuse_host_copy(operation);
+  }
   void require_one_element() const;
   void require_rank(std::string_view operation, int rank) const;
   [[noreturn]] static void fail_ragged(size_t expected, size_t got);

@@ -41,6 +41,12 @@ size_t Tensor::check_host_copy(std::string_view operation, DType expected) const
   return count;
 }
 
+void Tensor::refuse_host_copy(std::string_view operation) const {
+  fail(ErrorKind::OutOfMemory, operation, describe(),
+       " takes more bytes than the system has left of this machine's memory (", os::physical_memory_bytes(),
+       " bytes)");
+}
+
 void Tensor::copy_to_host(void* out) const {
   const Tensor dense = contiguous();
   const size_t bytes = dtype_bytes(dtype(), static_cast<size_t>(elem_count()));
@@ -65,7 +71,8 @@ void Tensor::fail_ragged(size_t expected, size_t got) {
 }
 
 std::vector<std::byte> Tensor::to_bytes() const {
-  std::vector<std::byte> out(dtype_bytes(dtype(), check_host_copy("to_bytes", dtype())));
+  const size_t bytes = dtype_bytes(dtype(), check_host_copy("to_bytes", dtype()));
+  std::vector<std::byte> out = on_host("to_bytes", [&] { return std::vector<std::byte>(bytes); });
   copy_to_host(out.data());
   return out;
 }

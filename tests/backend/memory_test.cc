@@ -1,7 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // Requests that cannot be met are errors before anything is allocated; views and undefined tensors are safe.
 #include <gtest/gtest.h>
+#include <sys/resource.h>
+#include <unistd.h>
 
+#include <fstream>
 #include <string>
 #include <thread>
 
@@ -10,6 +13,7 @@
 #include "core/os/memory.h"
 #include "core/small_pool.h"
 #include "core/storage.h"
+#include "support/apart.h"
 #include "support/expect_error.h"
 
 namespace beeswax {
@@ -54,6 +58,38 @@ TEST(Memory, HugeCopiesToTheHostAreRefused) {
   EXPECT_ERROR(wide.to_doubles(), OutOfMemory, "[allocate]");
   EXPECT_ERROR(wide.to_vec<double>(), DTypeMismatch, "holds f32, not f64");
 }
+
+// Address space is as short as memory is elsewhere; sanitizers have their own use for it.
+#if !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__)
+TEST(Memory, WhatTheSystemDoesNotGiveIsRefused) {
+  if (!test::on_cpu()) GTEST_SKIP() << "of the host";
+  constexpr int64_t kMany = 400'000'000;
+  if (os::physical_memory_bytes() < 4 * kMany) GTEST_SKIP() << "more than this machine's memory";
+  test::run_apart([] {
+    size_t pages = 0;
+    std::ifstream("/proc/self/statm") >> pages;
+    const size_t most = pages * static_cast<size_t>(::sysconf(_SC_PAGESIZE)) + 600'000'000;
+    const rlimit limit = {most, most};
+    EXPECT_EQ(::setrlimit(RLIMIT_AS, &limit), 0);
+    const Tensor bytes = Tensor::ones({1}, DType::U8).broadcast_as({kMany});
+    const Tensor floats = Tensor::ones({1}, DType::F32).broadcast_as({kMany});
+    EXPECT_ERROR(floats.copy(), OutOfMemory, "[allocate] the system has no 1600000000 bytes left");
+    EXPECT_ERROR(floats.to_vec<float>(), OutOfMemory, "[to_vec] [400000000] f32 cpu takes more bytes");
+    EXPECT_ERROR(floats.to_bytes(), OutOfMemory, "[to_bytes] [400000000] f32 cpu takes more bytes");
+    EXPECT_ERROR(bytes.reshape({kMany, 1}).narrow(1, 0, 0).to_vec2<uint8_t>(), OutOfMemory,
+                 "[to_vec2] [400000000, 0] u8 cpu takes more bytes");
+    EXPECT_ERROR(bytes.narrow(0, 0, 0).reshape({INT64_MAX, 0}).to_vec2<uint8_t>(), OutOfMemory, "[to_vec2] ");
+    // Tables that take more than the result.
+    const Tensor line = Tensor::ones({1, 1, 1, 2}, DType::U8);
+    EXPECT_ERROR(line.upsample_nearest2d(1, kMany), OutOfMemory, "[allocate]");
+    EXPECT_ERROR(line.upsample_bilinear2d(1, kMany, false), OutOfMemory, "[allocate]");
+    const Tensor column = line.reshape({1, 1, 2, 1});
+    EXPECT_ERROR(column.upsample_nearest2d(kMany, 1), OutOfMemory, "[allocate]");
+    EXPECT_ERROR(column.upsample_bilinear2d(kMany, 1, false), OutOfMemory, "[allocate]");
+    return "";
+  });
+}
+#endif
 
 // Sizes of results that do not fit 63 bits are refused, not wrapped.
 TEST(Memory, SizesDoNotWrap) {

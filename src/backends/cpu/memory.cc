@@ -163,11 +163,9 @@ void trim_memory() {
 detail::Ref<Storage> CpuBackend::allocate(size_t bytes) {
   // Refused before the system is asked: it would promise more than there is and end the process later.
   const size_t physical = os::physical_memory_bytes();
-  const auto refuse = [&] {
+  if (bytes > physical)
     fail(ErrorKind::OutOfMemory, "allocate", bytes, " bytes do not fit this machine's memory (", physical,
          " bytes); use a smaller shape or a narrower dtype");
-  };
-  if (bytes > physical) refuse();
   const SizeClass size(bytes);
   void* data = take_block(size);
   if (data == nullptr) data = os::allocate_pages(size.bytes);
@@ -175,7 +173,10 @@ detail::Ref<Storage> CpuBackend::allocate(size_t bytes) {
     trim_memory();
     data = os::allocate_pages(size.bytes);
   }
-  if (data == nullptr) refuse();
+  if (data == nullptr)
+    fail(ErrorKind::OutOfMemory, "allocate", "the system has no ", bytes,
+         " bytes left of this machine's memory (", physical,
+         " bytes); free tensors, or use a smaller shape or a narrower dtype");
   return Storage::make(data, bytes, Device::cpu(), free_block);
 }
 

@@ -3,12 +3,12 @@
 #include <algorithm>
 #include <cmath>
 #include <cstring>
-#include <vector>
 
 #include "backends/cpu/chunks.h"
 #include "backends/cpu/conv_tile.h"
 #include "backends/cpu/gemm_scratch.h"
 #include "backends/cpu/kernels/upsample.h"
+#include "backends/cpu/scratch.h"
 #include "backends/cpu/streaming.h"
 
 namespace beeswax::cpu {
@@ -17,11 +17,11 @@ namespace {
 constexpr int64_t kTaskElements = 1 << 15;  // outputs of one task of the pool, about
 
 // One axis of nearest: floor(i * in / out), exactly and without the product.
-std::vector<int32_t> nearest(int64_t in, int64_t out) {
-  std::vector<int32_t> at(static_cast<size_t>(out));
+Scratch<int32_t> nearest(int64_t in, int64_t out) {
+  Scratch<int32_t> at(out);
   int64_t whole = 0, rest = 0;
-  for (int32_t& index : at) {
-    index = static_cast<int32_t>(whole);
+  for (int64_t i = 0; i < out; ++i) {
+    at[i] = static_cast<int32_t>(whole);
     whole += in / out;
     rest += in % out;
     if (rest >= out) {
@@ -34,10 +34,12 @@ std::vector<int32_t> nearest(int64_t in, int64_t out) {
 
 // One axis of bilinear: the two input positions of each output, and the weight of the second.
 struct Blend {
-  std::vector<int32_t> low, high;
-  std::vector<double> weight;
+  int64_t size;
+  Scratch<int32_t> low, high;
+  Scratch<double> weight;
 
-  Blend(int64_t in, int64_t out, bool align_corners, double factor) {
+  Blend(int64_t in, int64_t out, bool align_corners, double factor)
+      : size(out), low(out), high(out), weight(out) {
     const auto size_in = static_cast<double>(in), size_out = static_cast<double>(out);
     double scale = factor > 0 ? 1 / factor : size_in / size_out;
     if (align_corners) scale = out > 1 ? (size_in - 1) / (size_out - 1) : 0;
@@ -46,19 +48,18 @@ struct Blend {
       const double at = align_corners ? scale * o : std::max(scale * (o + 0.5) - 0.5, 0.0);
       const auto first = static_cast<int64_t>(std::min(std::floor(at), size_in - 1));
       const int64_t second = std::min(first + 1, in - 1);
-      low.push_back(static_cast<int32_t>(first));
-      high.push_back(static_cast<int32_t>(second));
-      weight.push_back(first == second ? 0 : std::min(at - static_cast<double>(first), 1.0));
+      low[i] = static_cast<int32_t>(first);
+      high[i] = static_cast<int32_t>(second);
+      weight[i] = first == second ? 0 : std::min(at - static_cast<double>(first), 1.0);
     }
   }
   /// Whether these are the positions of UpsampleKernels::across_twice.
   bool is_twice(int64_t in) const {
-    if (static_cast<int64_t>(low.size()) != 2 * in) return false;
+    if (size != 2 * in) return false;
     for (int64_t i = 0; i < 2 * in; ++i) {
-      const auto o = static_cast<size_t>(i);
       const int64_t first = std::max<int64_t>(i - 1, 0) / 2;
       const bool end = i == 0 || i == 2 * in - 1;
-      if (low[o] != (i == 0 ? 0 : first) || weight[o] != (end ? 0 : i % 2 == 0 ? 0.75 : 0.25)) return false;
+      if (low[i] != (i == 0 ? 0 : first) || weight[i] != (end ? 0 : i % 2 == 0 ? 0.75 : 0.25)) return false;
     }
     return true;
   }
@@ -109,14 +110,14 @@ void each_range(const UpsampleShape& s, F&& rows) {
 
 void upsample_nearest(const UpsampleShape& s, const Operand& x, const Target& target) {
   const Planes planes(s, x, target);
-  const std::vector<int32_t> rows = nearest(s.h_in, s.h_out);
-  const std::vector<int32_t> columns = nearest(s.w_in, s.w_out);
+  const Scratch<int32_t> rows = nearest(s.h_in, s.h_out);
+  const Scratch<int32_t> columns = nearest(s.w_in, s.w_out);
   const size_t size = size_class(static_cast<size_t>(planes.element));
   each_range(s, [&](int64_t begin, int64_t end) {
     auto* line = static_cast<std::byte*>(gemm_scratch(GemmScratch::local, planes.row_bytes()));
     const std::byte* held = nullptr;
     for (int64_t r = begin; r < end; ++r) {
-      const std::byte* from = planes.row(r / s.h_out, rows[static_cast<size_t>(r % s.h_out)]);
+      const std::byte* from = planes.row(r / s.h_out, rows[r % s.h_out]);
       if (s.w_in == s.w_out) {
         planes.write(r, from);
         continue;
@@ -141,7 +142,8 @@ void upsample_bilinear(const UpsampleShape& s, const Operand& x, const Target& t
   const int64_t word = wide ? 8 : 4;
   const Blend rows(s.h_in, s.h_out, s.align_corners, s.scale_h);
   const Blend columns(s.w_in, s.w_out, s.align_corners, s.scale_w);
-  const std::vector<float> weights(columns.weight.begin(), columns.weight.end());
+  const Scratch<float> weights(s.w_out);
+  for (int64_t i = 0; i < s.w_out; ++i) weights[i] = static_cast<float>(columns.weight[i]);
   const void* weight = wide ? static_cast<const void*>(columns.weight.data()) : weights.data();
   const DType compute = compute_dtype(x.dtype);
   const CastLoop widen = conversion(x.dtype, compute), narrow = conversion(compute, x.dtype);
@@ -179,7 +181,7 @@ void upsample_bilinear(const UpsampleShape& s, const Operand& x, const Target& t
     };
     for (int64_t r = begin; r < end; ++r) {
       const int64_t plane = r / s.h_out;
-      const auto at = static_cast<size_t>(r % s.h_out);
+      const int64_t at = r % s.h_out;
       const std::byte* bottom = planes.row(plane, rows.high[at]);
       // The line that the lower row may already be in is kept.
       const size_t top = blended(planes.row(plane, rows.low[at]), held[0] == bottom ? 0 : 1);
