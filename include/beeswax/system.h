@@ -57,7 +57,7 @@ BW_API void set_memory_limit(const Device& device, size_t bytes);
 /// the thread captures a graph on the device, as set_memory_limit() does.
 BW_API void trim_memory(const Device& device);
 
-/// Threads that operations on the CPU use, the caller's included.
+/// Threads that operations on the CPU use, the caller's included. A child of fork() has as many of its own.
 BW_API int num_threads();
 BW_API void set_num_threads(int threads);
 

@@ -118,7 +118,7 @@ Tensor QTensor::embedding(const Tensor& ids) const {
     fail(ErrorKind::ShapeMismatch, "embedding", "needs a weight [rows, columns], got ", describe());
   ops::check_dtype("embedding", ids, ops::Accept::Int);
   Shape shape = ops::embedded_shape(ids, shape_[1]);
-  // A row of zero bytes, which "skip" selects, is zeros in every format.
+  // A row of zero bytes, which "skip" selects, is zeros in every format, in some of them -0.
   Tensor rows;
   try {
     rows = blocks_.index_select(ids.flatten_all(), 0);
