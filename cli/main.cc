@@ -10,6 +10,7 @@
 #include "beeswax/error.h"
 #include "beeswax/version.h"
 #include "cli/commands.h"
+#include "core/os/streams.h"
 #include "core/shown.h"
 
 namespace {
@@ -33,6 +34,7 @@ constexpr const char* kExamples =
 }  // namespace
 
 int main(int argc, char** argv) {
+  beeswax::os::hold_standard_streams();
   CLI::App app{"Beeswax: tensors and language models on AMD, NVIDIA and CPU.", "beeswax"};
   app.footer(kExamples);
   app.set_version_flag("--version", beeswax::version(), "Print the version");

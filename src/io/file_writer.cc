@@ -7,6 +7,7 @@
 
 #include "core/fail.h"
 #include "core/os/folders.h"
+#include "core/os/streams.h"
 
 namespace beeswax::io {
 
@@ -39,7 +40,7 @@ FileWriter::FileWriter(const std::string& path)
   if ((std::filesystem::exists(there) && !std::filesystem::is_regular_file(there)) ||
       std::filesystem::is_symlink(place_, unknown))
     fail(ErrorKind::Io, "write", path_, " is no regular file; write to another one");
-  file_.reset(std::fopen(partial_.c_str(), "wbx"));  // never over a file that is there
+  file_.reset(os::create_file(partial_));
   if (file_ == nullptr) fail_io("cannot be created");
 }
 

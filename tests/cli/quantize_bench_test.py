@@ -80,6 +80,22 @@ class Commands(unittest.TestCase):
         self.assertIn("cannot be written: File too large", done.stderr)
         self.assertEqual(os.listdir(self.folder.name), ["in.gguf"])
 
+    def test_closed_streams_print_into_no_file(self):
+        write_gguf(self.source, {"blk.0.attn_v.weight": [256, 256]})
+        command = [BEESWAX, "quantize", self.source, self.out, "--type", "q8_0"]
+        self.assertEqual(run(*command[1:]).returncode, 0)
+        with open(self.out, "rb") as file:
+            whole = file.read()
+        for closed, status in (((2,), 0), ((1,), 6), ((0, 1, 2), 6)):
+            os.remove(self.out)
+            def close(closed=closed):
+                for stream in closed:
+                    os.close(stream)
+            done = subprocess.run(command, preexec_fn=close, check=False)
+            self.assertEqual(done.returncode, status, closed)
+            with open(self.out, "rb") as file:
+                self.assertEqual(file.read(), whole, closed)
+
     def test_a_link_stays_one(self):
         write_gguf(self.source, {"blk.0.attn_v.weight": [256, 256]})
         quantize = ["quantize", self.source, self.out, "--type", "q8_0"]

@@ -4,6 +4,7 @@
 #include "io/safetensors_writer.h"
 
 #include <gtest/gtest.h>
+#include <unistd.h>
 
 #include <cstdlib>
 #include <cstring>
@@ -131,6 +132,22 @@ TEST(FileWriter, LeavesWhatIsThere) {
   EXPECT_EQ(test::files_beginning_with(path), 2);
   std::filesystem::remove(path);
   std::filesystem::remove(path + ".partial");
+}
+
+TEST(FileWriter, TakesNoStandardStreamsPlace) {
+  const std::string path = (std::filesystem::path(BW_BINARY_DIR) / "file_writer_streams_test").string();
+  const int input = dup(STDIN_FILENO);
+  close(STDIN_FILENO);
+  {
+    FileWriter file(path);
+    EXPECT_EQ(write(STDIN_FILENO, "printed", 7), -1);
+    file.put(std::as_bytes(std::span("1")));
+    file.finish();
+  }
+  EXPECT_EQ(std::filesystem::file_size(path), 2u);
+  std::filesystem::remove(path);
+  dup2(input, STDIN_FILENO);
+  close(input);
 }
 
 }  // namespace
