@@ -18,7 +18,7 @@ class BW_API Expression {
   explicit Expression(std::string_view expression);
 
   bool known() const { return std::holds_alternative<Pattern>(matcher_); }
-  /// All matches in order, but for empty ones. Throws as Pcre.
+  /// As Pcre's. (The expressions of the table match no empty text.)
   std::vector<Span> matches(std::string_view text) const;
 
  private:

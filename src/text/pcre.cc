@@ -13,75 +13,6 @@
 #include "core/fail.h"
 
 namespace beeswax::text {
-namespace {
-
-[[noreturn]] void refuse(std::string_view what, size_t at, std::string_view expression) {
-  fail(ErrorKind::Unsupported, "pattern", what, " at byte ", at, " of ", expression, " is not understood");
-}
-
-// What may stand behind (?, in both languages the same.
-bool is_known_group(std::string_view rest) {
-  for (const std::string_view known : {":", "=", "!", "<=", "<!", ">", "i:", "i)", "-i:", "-i)"})
-    if (rest.starts_with(known)) return true;
-  return false;
-}
-
-}  // namespace
-
-std::string to_pcre(std::string_view expression) {
-  std::string out;
-  bool in_class = false;
-  for (size_t at = 0; at < expression.size(); ++at) {
-    const std::string_view rest = expression.substr(at);
-    const char c = rest[0];
-    if (c == '\\') {
-      const char next = rest.size() > 1 ? rest[1] : '\0';
-      // Letters whose escapes are the same in both. \h is a hexadecimal digit there and a space here.
-      constexpr std::string_view kSame = "dDsSwWpPrntfxbBAzZ";
-      const bool letter = (next >= 'a' && next <= 'z') || (next >= 'A' && next <= 'Z');
-      if (next == 'u') {
-        if (rest.size() < 6) refuse("a short \\u", at, expression);
-        out.append("\\x{").append(rest.substr(2, 4)).append("}");
-        at += 5;
-        continue;
-      }
-      if ((letter && kSame.find(next) == std::string_view::npos) || (next >= '0' && next <= '9'))
-        refuse("the escape \\" + std::string(1, next), at, expression);
-      out += c;
-      if (next == '\0') break;  // PCRE2 complains
-      out += next;
-      ++at;
-      continue;
-    }
-    if (in_class) {
-      if (rest.starts_with("&&") || (c == '[' && !rest.starts_with("[:")))
-        refuse("a class inside a class", at, expression);
-      if (rest.starts_with("[:")) {
-        const size_t end = rest.find(":]");
-        if (end == std::string_view::npos) refuse("a [: without :]", at, expression);
-        out += rest.substr(0, end + 2);
-        at += end + 1;
-        continue;
-      }
-      in_class = c != ']';
-    } else if (c == '[') {
-      in_class = true;
-      const size_t head = rest.starts_with("[^") ? 2 : 1;
-      out += rest.substr(0, head);
-      at += head - 1;
-      if (rest.size() > head && rest[head] == ']') {  // stands for itself in front
-        out += "\\]";
-        ++at;
-      }
-      continue;
-    } else if (rest.starts_with("(*") || (rest.starts_with("(?") && !is_known_group(rest.substr(2)))) {
-      refuse("the group " + std::string(rest.substr(0, 4)), at, expression);
-    }
-    out += c;
-  }
-  return out;
-}
-
 #ifdef BW_PCRE2
 
 namespace {
@@ -111,6 +42,15 @@ struct Pcre::Code {
   std::unique_ptr<pcre2_code, Freer<pcre2_code_free>> code;
 };
 
+bool pcre_has_script(std::string_view name) {
+  const std::string expression = "\\p{sc:" + std::string(name) + "}";
+  int error = 0;
+  size_t at = 0;
+  const std::unique_ptr<pcre2_code, Freer<pcre2_code_free>> code(pcre2_compile(
+      reinterpret_cast<PCRE2_SPTR>(expression.data()), expression.size(), PCRE2_UTF, &error, &at, nullptr));
+  return code != nullptr;
+}
+
 Pcre::Pcre(std::string_view expression) : code_(std::make_unique<Code>()) {
   if (expression.size() > kLongest)
     fail(ErrorKind::TooLarge, "pattern", "an expression of ", expression.size(), " bytes; the most is ",
@@ -138,7 +78,8 @@ std::vector<Span> Pcre::matches(std::string_view text) const {
                                           kMostSteps + kStepsPerByte * text.size(), UINT32_MAX)));
   pcre2_set_heap_limit(limits.get(), kMostMemory);
   pcre2_set_depth_limit(limits.get(), kDeepest);
-  for (size_t at = 0; at < text.size();) {
+  if (text.empty()) return out;
+  for (size_t at = 0; at <= text.size();) {
     // The first call has looked at the text's UTF-8.
     const int found =
         pcre2_match(code_->code.get(), reinterpret_cast<PCRE2_SPTR>(text.data()), text.size(), at,
@@ -148,13 +89,13 @@ std::vector<Span> Pcre::matches(std::string_view text) const {
       fail(ErrorKind::TooLarge, "pattern", code_->expression, " cannot be matched to a text of ", text.size(),
            " bytes: ", message_of(found));
     const size_t* ends = pcre2_get_ovector_pointer(data.get());
-    // \K and lookahead can move the beginning behind the end.
-    if (ends[1] > ends[0] && ends[0] >= at) {
+    if (ends[0] < ends[1] || out.empty() || ends[1] != out.back().to) {
       out.push_back({ends[0], ends[1]});
       at = ends[1];
     } else {
-      at = std::max(at, ends[1]) + 1;
-      while (at < text.size() && (static_cast<unsigned char>(text[at]) & 0xc0) == 0x80) ++at;
+      do {
+        ++at;
+      } while (at < text.size() && (static_cast<unsigned char>(text[at]) & 0xc0) == 0x80);
     }
   }
   return out;
@@ -163,6 +104,8 @@ std::vector<Span> Pcre::matches(std::string_view text) const {
 #else
 
 struct Pcre::Code {};
+
+bool pcre_has_script(std::string_view) { return false; }
 
 Pcre::Pcre(std::string_view expression) {
   fail(ErrorKind::Unsupported, "pattern", "the pattern ", to_pcre(expression),

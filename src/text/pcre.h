@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Pcre: a regular expression of a tokenizer that is none of ours to know, matched by the library PCRE2. These
-// expressions are written for Oniguruma: what the two read differently is refused.
+// expressions are written for Oniguruma: what the two read differently is translated or refused.
 #pragma once
 
 #include <cstddef>
@@ -27,8 +27,9 @@ class BW_API Pcre {
   Pcre(Pcre&&) noexcept;
   Pcre& operator=(Pcre&&) noexcept;
 
-  /// All matches in valid UTF-8 in order, but for empty ones. TooLarge where matching takes more steps or
-  /// memory than any sensible expression needs.
+  /// All matches in valid UTF-8 in order, also empty ones, but for those at the end of the match before, and
+  /// none in an empty text. TooLarge where matching takes more steps or memory than any sensible expression
+  /// needs.
   std::vector<Span> matches(std::string_view text) const;
 
  private:
@@ -36,8 +37,12 @@ class BW_API Pcre {
   std::unique_ptr<Code> code_;
 };
 
-/// The expression as PCRE2 reads it (\uXXXX becomes \x{XXXX}); Unsupported for what it would read
-/// differently.
+/// The expression as PCRE2 reads it: sets of characters that it has under the same name, but with other
+/// members, are written out. Unsupported for what else it would read differently.
 BW_API std::string to_pcre(std::string_view expression);
+
+/// Whether PCRE2 has the script `name` under sc:. It then takes \p{name} for what is used with that script
+/// too. (Before version 10.40 it does neither.)
+bool pcre_has_script(std::string_view name);
 
 }  // namespace beeswax::text

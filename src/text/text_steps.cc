@@ -140,7 +140,7 @@ TextStep replace_step(Finder what, std::string with) {
     std::string out;
     size_t done = 0;
     for (const Span& span : what(text)) {
-      beheaded = beheaded || (with.empty() && span.from == 0);
+      beheaded = beheaded || (with.empty() && span.from == 0 && span.to > 0);
       out.append(text.substr(done, span.from - done)).append(with);
       done = span.to;
     }
@@ -237,7 +237,8 @@ WordStep cut_step(Finder finder, Behavior behavior, bool invert) {
     std::vector<Word> out;
     for (const Word& word : words)
       for (const Span& span : cut_as(behavior, segments_of(finder(word.text), word.text.size(), invert)))
-        out.push_back({word.text.substr(span.from, span.to - span.from), word.begins && span.from == 0});
+        if (span.from < span.to)
+          out.push_back({word.text.substr(span.from, span.to - span.from), word.begins && span.from == 0});
     words = std::move(out);
   };
 }

@@ -68,6 +68,30 @@ TEST(TokenizerJson, SmallestFile) {
   EXPECT_EQ(tokenizer->vocabulary().special().bos, -1);
 }
 
+// Expressions that match nothing cut there, and put something there.
+TEST(TokenizerJson, EmptyMatches) {
+  if (!BW_HAS_PCRE2) GTEST_SKIP() << "built without PCRE2";
+  const auto words = [](const std::string& steps, std::string_view text) {
+    const std::string file =
+        R"({"normalizer": {"type": "Replace", "pattern": {"Regex": "^|$"}, "content": "_"},
+      "pre_tokenizer": {"type": "Sequence", "pretokenizers": [)" +
+        steps + R"(]},
+      "model": {"type": "WordLevel", "vocab": {"_1": 3, "234": 4, "567": 5, "_hello": 6, "World": 7, "_": 8,
+                "\u2581_hello": 9, "\u2581World": 10, "\u2581_": 11, "[U]": 12}, "unk_token": "[U]", "merges": null}})";
+    return parse(file.c_str())->encode(text);
+  };
+  const auto split = [](const std::string& regex) {
+    return R"({"type": "Split", "pattern": {"Regex": ")" + regex +
+           R"("}, "behavior": "Isolated", "invert": false})";
+  };
+  EXPECT_EQ(words(split("(?=(\\\\d{3})+(?!\\\\d))") + "," + split("(?=_$)"), "1234567"), (Ids{3, 4, 5, 8}));
+  EXPECT_EQ(words(split("(?=[A-Z])|(?=_$)"), "helloWorld"), (Ids{6, 7, 8}));
+  // What is empty is no word that a later step puts something into.
+  const std::string metaspace =
+      R"({"type": "Metaspace", "replacement": "\u2581", "prepend_scheme": "always", "split": false})";
+  EXPECT_EQ(words(split("(?=[A-Z])|(?=_$)") + "," + metaspace, "helloWorld"), (Ids{9, 10, 11}));
+}
+
 TEST(TokenizerJson, InvalidBytesCountAsReplacements) {
   const auto tokenizer = load_tokenizer_json(folder() + "json/llama3.json");
   const std::string bad = "a\xff\xc3(b\xe2\x82";
