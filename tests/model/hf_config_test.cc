@@ -55,6 +55,18 @@ INSTANTIATE_TEST_SUITE_P(
              {"attention.layer_norm_rms_epsilon", 1e-5},
              {"rope.dimension_count", 128},
              {"rope.freq_base", 5e5}}},
+        Published{"SmolLM2_135M",
+                  R"({"architectures": ["LlamaForCausalLM"], "attention_bias": false,
+"attention_dropout": 0.0, "bos_token_id": 1, "eos_token_id": 2, "hidden_act": "silu", "hidden_size": 576,
+"initializer_range": 0.041666666666666664, "intermediate_size": 1536, "is_llama_config": true,
+"max_position_embeddings": 8192, "mlp_bias": false, "model_type": "llama", "num_attention_heads": 9,
+"num_hidden_layers": 30, "num_key_value_heads": 3, "pad_token_id": 2, "pretraining_tp": 1,
+"rms_norm_eps": 1e-05, "rope_interleaved": false, "rope_scaling": null, "rope_theta": 100000,
+"tie_word_embeddings": true, "torch_dtype": "bfloat16", "transformers.js_config": {"kv_cache_dtype":
+{"q4f16": "float16", "fp16": "float16"}}, "transformers_version": "4.42.3", "use_cache": true,
+"vocab_size": 49152})",
+                  "llama",
+                  {{"attention.key_length", 64}, {"rope.freq_base", 1e5}}},
         Published{"Mistral_7B_v0_1",
                   R"({"architectures": ["MistralForCausalLM"], "bos_token_id": 1, "eos_token_id": 2,
 "hidden_act": "silu", "hidden_size": 4096, "initializer_range": 0.02, "intermediate_size": 14336,
@@ -156,6 +168,22 @@ INSTANTIATE_TEST_SUITE_P(
 
 // Llama 3.1's factors of positions: pairs that turn more than 4 times in 8192 positions keep their speed,
 // those that turn less than once are 8 times as slow.
+TEST(HfConfig, KeysThatChangeNothing) {
+  for (const char* key :
+       {R"("tokenizer_class": "LlamaTokenizer")", R"("neftune_noise_alpha": 5.0)",
+        R"("model_max_length": 512)", R"("use_bfloat16": true)", R"("output_hidden_states": true)",
+        R"("output_attentions": true)", R"("is_decoder": true)", R"("problem_type": "regression")",
+        R"("task_specific_params": {"a": 1})", R"("do_sample": true)", R"("max_new_tokens": 20)",
+        R"("sep_token_id": 3)", R"("hidden_dropout": 0.1)"})
+    EXPECT_NO_THROW(
+        HfConfig(io::JsonValue::parse(std::string(R"({"model_type": "llama", )") + key + "}", "c"), "c"))
+        << key;
+  for (const char* key : {R"("is_llama_config": false)", R"("rope_interleaved": true)"})
+    EXPECT_ERROR(
+        HfConfig(io::JsonValue::parse(std::string(R"({"model_type": "llama", )") + key + "}", "c"), "c"),
+        Unsupported, "this version computes llama models with");
+}
+
 TEST(HfConfig, FactorsOfLlama3) {
   const io::JsonValue json = io::JsonValue::parse(
       R"({"model_type": "llama", "hidden_size": 4096, "num_attention_heads": 32, "num_hidden_layers": 32,
