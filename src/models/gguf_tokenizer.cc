@@ -52,6 +52,7 @@ std::vector<text::Piece> read_pieces(const io::GgufFile& file) {
 
 int32_t token_id(const io::GgufFile& file, std::string_view role) {
   const int64_t id = file.get_int("tokenizer.ggml." + std::string(role) + "_token_id", -1);
+  if (id == UINT32_MAX) return -1;  // none, as some write it
   if (id < -1 || id > INT32_MAX)
     fail(ErrorKind::Format, "load", file.name(), ": the ", role, " token is ", id);
   return static_cast<int32_t>(id);

@@ -62,9 +62,8 @@ class Reader {
   std::unique_ptr<text::Tokenizer> read() {
     if (const std::string version = root_.text("version", "1.0"); version != "1.0")
       root_.refuse(ErrorKind::Unsupported, "is of version '", version, "'; this version reads 1.0");
-    for (const char* name : {"truncation", "padding"})
-      if (root_.find(name) != nullptr)
-        root_.refuse(ErrorKind::Unsupported, "asks for ", name, ", which this version does not do");
+    // They are for batches: transformers neither cuts nor fills one text of its own accord.
+    for (const char* name : {"truncation", "padding"}) root_.pass_over(name);
     std::vector<JsonObject> added;
     if (root_.find("added_tokens") != nullptr) added = root_.objects("added_tokens");
     type_ = model_type();

@@ -9,16 +9,19 @@ namespace beeswax::text {
 
 Vocabulary::Vocabulary(std::vector<Piece> pieces, SpecialTokens special)
     : pieces_(std::move(pieces)), special_(std::move(special)) {
-  const auto check = [&](std::string_view role, int32_t id) {
-    if (id < -1 || id >= size())
+  const auto known = [&](int32_t id) { return id >= 0 && id < size(); };
+  const auto check = [&](std::string_view role, int32_t& id, bool added) {
+    if (known(id) || id == -1) return;
+    if (added)
       fail(ErrorKind::Format, "vocabulary", "the ", role, " token is ", id, ", but there are ", size(),
            " tokens");
+    id = -1;
   };
-  check("bos", special_.bos);
-  check("eos", special_.eos);
-  check("unknown", special_.unknown);
-  check("padding", special_.pad);
-  for (const int32_t id : special_.stop) check("stop", id);
+  check("bos", special_.bos, special_.add_bos);
+  check("eos", special_.eos, special_.add_eos);
+  check("unknown", special_.unknown, true);
+  check("padding", special_.pad, false);
+  std::erase_if(special_.stop, [&](int32_t id) { return !known(id); });
   ids_.reserve(pieces_.size());
   for (size_t i = 0; i < pieces_.size(); ++i) {
     ids_.emplace(pieces_[i].text, static_cast<int32_t>(i));

@@ -43,7 +43,9 @@ struct SpecialTokens {
 
 class BW_API Vocabulary {
  public:
-  /// Format where a special token is not an id. Of pieces with the same text the first one counts.
+  /// Format where a special token that texts get is not an id; others that are none, as files for
+  /// vocabularies with more tokens name them, are left out. Of pieces with the same text the first one
+  /// counts.
   Vocabulary(std::vector<Piece> pieces, SpecialTokens special);
 
   int64_t size() const { return static_cast<int64_t>(pieces_.size()); }

@@ -105,11 +105,18 @@ class Folders(unittest.TestCase):
 
     def test_what_is_wrong_with_the_files_is_no_wrong_argument(self):
         self.write_tokenizer("abcdefghijklmnop")
-        self.write_config(bos_token_id=99)
+        self.write_config(bos_token_id=99, eos_token_id=[98, 97], pad_token_id=99)
         command = ["run", self.folder, "-p", "bad", "-n", "3"]
+        self.assertEqual(run(*command).returncode, 0)  # roles of no token of a text
+        path = os.path.join(self.folder, "tokenizer.json")
+        with open(path, encoding="utf-8") as file:
+            tokenizer = json.load(file)
+        with open(path, "w", encoding="utf-8") as file:
+            json.dump({**tokenizer, "post_processor": {"type": "BertProcessing", "cls": ["?", 99], "sep": ["a", 0]}}, file)
         done = run(*command)
         self.assertEqual(done.returncode, 7, done.stderr)
         self.assertIn("the bos token is 99, but there are 16 tokens", done.stderr)
+        self.write_tokenizer("abcdefghijklmnop")
         self.write_config()
         write_safetensors(os.path.join(self.folder, "model.safetensors"), TENSORS, element=b"\xc0\x7f")  # NaN
         done = run(*command)

@@ -68,6 +68,12 @@ TEST(TokenizerJson, SmallestFile) {
   EXPECT_EQ(tokenizer->vocabulary().special().bos, -1);
 }
 
+TEST(TokenizerJson, OneTextIsNeitherCutNorFilled) {
+  const auto tokenizer =
+      parse(R"({"truncation": {"max_length": 1, "strategy": "LongestFirst"}, "padding": {"pad_id": 0}})");
+  EXPECT_EQ(tokenizer->encode("abba"), (Ids{2, 1, 0}));
+}
+
 // Expressions that match nothing cut there, and put something there.
 TEST(TokenizerJson, EmptyMatches) {
   if (!BW_HAS_PCRE2) GTEST_SKIP() << "built without PCRE2";
@@ -137,8 +143,6 @@ TEST(TokenizerJson, WhatIsNotDoneIsRefusedByName) {
   const Refused all[] = {
       {R"({"news": 1})", ErrorKind::Unsupported, "the file has a member 'news'"},
       {R"({"version": "2.0"})", ErrorKind::Unsupported, "version '2.0'"},
-      {R"({"truncation": {"max_length": 5}})", ErrorKind::Unsupported, "asks for truncation"},
-      {R"({"padding": {"pad_id": 0}})", ErrorKind::Unsupported, "asks for padding"},
       {R"({"normalizer": {"type": "Precompiled"}})", ErrorKind::Format, "'precompiled_charsmap'"},
       {R"({"normalizer": {"type": "Precompiled", "precompiled_charsmap": "AAA*"}})", ErrorKind::Format,
        "not base64"},
