@@ -157,8 +157,11 @@ std::shared_ptr<const SafetensorsFile> SafetensorsFile::open(const std::string& 
   std::string file = path;
   std::error_code ignored;  // what cannot be looked at is reported when it is opened
   if (std::filesystem::is_directory(path, ignored)) {
-    file = (std::filesystem::path(path) / kIndexName).string();
-    if (!std::filesystem::exists(file, ignored)) file = (std::filesystem::path(path) / kFileName).string();
+    // The one file first, as transformers takes them: an index beside it is left from an older version.
+    const std::filesystem::path folder = path;
+    const bool parts = !std::filesystem::exists(folder / kFileName, ignored) &&
+                       std::filesystem::exists(folder / kIndexName, ignored);
+    file = (folder / (parts ? kIndexName : kFileName)).string();
   }
   if (file.ends_with(".json")) {
     out->read_index(file);

@@ -44,9 +44,9 @@ struct BW_API SafetensorsTensor {
 
 class BW_API SafetensorsFile {
  public:
-  /// `path`: a file; or a folder, which stands for its model.safetensors.index.json, or its model.safetensors
-  /// where there is no index; or an index (*.json) and the files beside it that it lists. Io where a file
-  /// cannot be opened, Format where it is not sound.
+  /// `path`: a file; or a folder, which stands for its model.safetensors, or where there is none for its
+  /// model.safetensors.index.json; or an index (*.json) and the files beside it that it lists. Io where a
+  /// file cannot be opened, Format where it is not sound.
   static std::shared_ptr<const SafetensorsFile> open(const std::string& path);
   /// One file from memory that outlives the object; `name` stands in messages.
   static std::shared_ptr<const SafetensorsFile> from_bytes(std::span<const std::byte> bytes,

@@ -138,6 +138,12 @@ TEST_F(SafetensorsIndex, BadIndexesAreRefused) {
                  ", which another file holds too");
 }
 
+TEST_F(SafetensorsIndex, OneWholeFileIsTakenFirst) {
+  std::filesystem::copy(folder_ / "model-00001-of-00002.safetensors", folder_ / "model.safetensors");
+  std::filesystem::remove(folder_ / "model-00002-of-00002.safetensors");
+  EXPECT_EQ(SafetensorsFile::open(folder_.string())->tensors().size(), 2u);
+}
+
 TEST(Safetensors, SoundHeaders) {
   const auto file = read(R"({"b":{"data_offsets":[4,12],"shape":[2,1],"dtype":"F32"},)"
                          R"("a":{"dtype":"I16","shape":[2],"data_offsets":[0,4]},)"
