@@ -168,6 +168,25 @@ TEST(GgufSentencePiece, UserDefinedPiecesCutTextAndControlTokensOnlyWhereAsked) 
   EXPECT_EQ(tokenizer->decode({kA, kTool, kStop, kB}), "a<tool>b") << "control tokens have no text";
 }
 
+// As in Gemma's vocabularies.
+TEST(GgufSentencePiece, UserDefinedPiecesMayBeSpaces) {
+  constexpr int32_t kSpaces = kMessage + 1;
+  io::GgufWriter writer = small_vocabulary(Word{"\u2581\u2581", 0, 4});
+  writer.set_bool("tokenizer.ggml.add_space_prefix", false);
+  EXPECT_EQ(load(writer)->encode("a  ab   a"), (Ids{kBegin, kA, kSpaces, kAb, kSpaces, kSpaceA}));
+  EXPECT_EQ(load(writer)->decode({kA, kSpaces, kB}), "a  b");
+  EXPECT_EQ(load(small_vocabulary(Word{"\u2581\u2581", 0, 4}))->encode(" a"), (Ids{kBegin, kSpaces, kA}));
+}
+
+TEST(GgufSentencePiece, UnknownCharactersInOnePlaceAreOneToken) {
+  io::GgufWriter writer;
+  writer.set_string("tokenizer.ggml.model", "llama");
+  writer.set_strings("tokenizer.ggml.tokens", std::vector<std::string>{"<unk>", "a", "\u2581"});
+  writer.set_i32s("tokenizer.ggml.token_type", std::vector<int32_t>{2, 1, 1});
+  writer.set_u32("tokenizer.ggml.unknown_token_id", 0);
+  EXPECT_EQ(load(writer)->encode("xy\u4e2da z zx"), (Ids{2, 0, 1, 2, 0, 2, 0}));
+}
+
 TEST(GgufSentencePiece, EndsOfTurnsAndMessagesEndAGeneration) {
   const auto stops = [](const io::GgufWriter& writer) { return load(writer)->vocabulary().special().stop; };
   EXPECT_EQ(stops(small_vocabulary()), (Ids{kEnd}));
