@@ -9,6 +9,8 @@
 namespace beeswax::models {
 namespace {
 
+constexpr double kRopeBase = 10000;  // of files that name none
+
 // Factors that the file holds as a tensor; empty where it has none.
 std::vector<double> factors_in_tensors(const Metadata& metadata, const Weights& weights, int64_t pairs,
                                        int64_t context) {
@@ -23,6 +25,35 @@ std::vector<double> factors_in_tensors(const Metadata& metadata, const Weights& 
   const int64_t trained =
       metadata.size("rope.scaling.original_context_length", metadata.size("context_length"));
   return (context > trained ? far : near).to_doubles();
+}
+
+// A number above `bound`, or no less than it where `itself` may be.
+double read_above(const Metadata& metadata, std::string_view key, double fallback, int bound = 0,
+                  bool itself = false) {
+  const double value = metadata.number(key, fallback);
+  if (value < bound || (value == bound && !itself))
+    fail(ErrorKind::Format, "load", metadata.file().name(), ": '", metadata.name_of(key), "' is ", value,
+         "; it must be ", itself ? "at least " : "above ", bound);
+  return value;
+}
+
+// How far positions are stretched. Files of the first converters have it under another key; 0 stands for
+// none.
+double read_stretch(const Metadata& metadata) {
+  const char* key = metadata.has("rope.scaling.factor") ? "rope.scaling.factor" : "rope.scale_linear";
+  const double factor = read_above(metadata, key, 1.0, 0, true);
+  return factor == 0 ? 1 : factor;
+}
+
+nn::RopeScaling read_yarn(const Metadata& metadata, const ModelInfo& info, int64_t rotated) {
+  nn::Yarn yarn;
+  const double base = read_above(metadata, "rope.freq_base", kRopeBase, 1);
+  yarn.factor = read_stretch(metadata);
+  yarn.trained = metadata.size("rope.scaling.original_context_length", info.context);
+  yarn.fast = read_above(metadata, "rope.scaling.yarn_beta_fast", yarn.fast);
+  yarn.slow = read_above(metadata, "rope.scaling.yarn_beta_slow", yarn.slow);
+  yarn.magnitude = read_above(metadata, "rope.scaling.yarn_attn_factor", 0.0, 0, true);
+  return nn::yarn_scaling(rotated, base, yarn);
 }
 
 }  // namespace
@@ -89,11 +120,7 @@ int64_t read_window(const Metadata& metadata) {
 }
 
 double read_rope_base(const Metadata& metadata, std::string_view key) {
-  const double base = metadata.number(key, 10000.0);
-  if (base <= 0)
-    fail(ErrorKind::Format, "load", metadata.file().name(), ": '", metadata.name_of(key), "' is ", base,
-         "; it must be positive");
-  return base;
+  return read_above(metadata, key, kRopeBase);
 }
 
 nn::Rope read_rope(const Metadata& metadata, const Weights& weights, const ModelInfo& info, int64_t context,
@@ -101,24 +128,16 @@ nn::Rope read_rope(const Metadata& metadata, const Weights& weights, const Model
   const int64_t rotated = read_rotated(metadata, info);
   const double base = read_rope_base(metadata, "rope.freq_base");
   const std::string kind = metadata.text("rope.scaling.type", "linear");
-  // Files of the first converters have the factor under another key; 0 stands for none.
-  double factor = metadata.number("rope.scaling.factor", metadata.number("rope.scale_linear", 1.0));
-  if (factor == 0) factor = 1;
   nn::RopeScaling scaling;
   if (kind == "yarn") {
-    nn::Yarn yarn;
-    yarn.factor = factor;
-    yarn.trained = metadata.size("rope.scaling.original_context_length", info.context);
-    yarn.fast = metadata.number("rope.scaling.yarn_beta_fast", yarn.fast);
-    yarn.slow = metadata.number("rope.scaling.yarn_beta_slow", yarn.slow);
-    yarn.magnitude = metadata.number("rope.scaling.yarn_attn_factor", 0.0);
-    scaling = nn::yarn_scaling(rotated, base, yarn);
+    scaling = read_yarn(metadata, info, rotated);
   } else if (kind == "linear" || kind == "longrope" || kind == "none") {
     scaling.factors = factors_in_tensors(metadata, weights, rotated / 2, context);
     if (kind == "longrope" && scaling.factors.empty())
       fail(ErrorKind::Format, "load", metadata.file().name(),
            " scales positions by LongRoPE, but has no tensor 'rope_factors_short.weight'");
-    if (kind == "linear" && factor != 1) {
+    const double factor = kind == "linear" ? read_stretch(metadata) : 1;
+    if (factor != 1) {
       if (scaling.factors.empty()) scaling.factors.assign(static_cast<size_t>(rotated / 2), 1);
       for (double& f : scaling.factors) f *= factor;
     }
@@ -126,7 +145,7 @@ nn::Rope read_rope(const Metadata& metadata, const Weights& weights, const Model
     fail(ErrorKind::Unsupported, "load", metadata.file().name(), " scales positions by '", kind,
          "'; this version has: none, linear, yarn, longrope");
   }
-  scaling.magnitude *= metadata.number("rope.scaling.attn_factor", 1.0);
+  scaling.magnitude *= read_above(metadata, "rope.scaling.attn_factor", 1.0);
   return nn::Rope(rotated, context, base, pairs, scaling, weights.device());
 }
 

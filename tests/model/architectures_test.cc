@@ -195,8 +195,17 @@ TEST(Architectures, FilesThatContradictThemselvesAreRefused) {
                  "has no tensor 'rope_factors_short");
   expect_refused("mixtral", {{"llama.expert_used_count", 7}}, format, "each token goes to 7 of 6 experts");
   expect_refused("mixtral", {{"llama.expert_count", 5}}, format, "is [6, 64], not [5, 64]");
-  expect_refused("qwen2_yarn", {{"qwen2.rope.scaling.factor", -1.0}}, ErrorKind::InvalidArgument,
-                 "all must be positive");
+  for (const char* key : {"freq_base", "scaling.yarn_beta_fast", "scaling.yarn_beta_slow", "scaling.factor",
+                          "scaling.yarn_attn_factor", "scaling.attn_factor"}) {
+    const std::string name = std::string("qwen2.rope.") + key;
+    expect_refused("qwen2_yarn", {{name, -1.0}}, format,
+                   "qwen2_yarn.gguf: '" + name + "' is -1.000000; it must be a");
+  }
+  expect_refused("qwen2_yarn", {{"qwen2.rope.freq_base", 1.0}}, format, "must be above 1");
+  expect_refused("llama_linear", {{"llama.rope.scaling.factor", -2.0}}, format,
+                 "is -2.000000; it must be at least 0");
+  expect_refused("llama_linear", {{"llama.rope.scaling.attn_factor", 0.0}}, format, "must be above 0");
+  expect_refused("llama", {{"llama.rope.freq_base", 0.0}}, format, "must be above 0");
 }
 
 // Whatever number the metadata holds, a file loads or is refused; nothing large is allocated on its word.
