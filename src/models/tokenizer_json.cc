@@ -160,10 +160,11 @@ class Reader {
     const std::string text = model_.text("unk_token");
     const auto it = std::ranges::find_if(
         pieces, [&](const text::Piece& piece) { return piece.text == text && !piece.added; });
-    if (it == pieces.end())
-      model_.refuse(ErrorKind::Format, "has the unk_token '", io::shown_name(text),
-                    "', which is no token of it");
-    special_.unknown = static_cast<int32_t>(it - pieces.begin());
+    if (it != pieces.end()) {
+      special_.unknown = static_cast<int32_t>(it - pieces.begin());
+    } else {
+      missing_unknown_ = text;  // of no consequence to a vocabulary that has every byte
+    }
   }
 
   void read_steps(text::Stages& stages) {
@@ -245,7 +246,7 @@ class Reader {
   }
 
   std::unique_ptr<text::WordModel> make_model(const text::Vocabulary& vocabulary) {
-    if (type_ == "WordLevel") return std::make_unique<text::WordLevelModel>();
+    if (type_ == "WordLevel") return std::make_unique<text::WordLevelModel>(missing_unknown_);
     if (type_ == "Unigram")
       return std::make_unique<text::UnigramModel>(vocabulary, scores_, model_.flag("byte_fallback", false));
     if (type_ == "WordPiece") {
@@ -264,7 +265,7 @@ class Reader {
     const text::BpeOptions options = {.whole_words = model_.flag("ignore_merges", false),
                                       .byte_fallback = model_.flag("byte_fallback", false),
                                       .fuse_unknown = model_.flag("fuse_unk", false)};
-    return std::make_unique<text::BpeModel>(vocabulary, read_merges(), options);
+    return std::make_unique<text::BpeModel>(vocabulary, read_merges(), options, missing_unknown_);
   }
 
   // ["a b", ...], in newer files [["a", "b"], ...]
@@ -287,7 +288,7 @@ class Reader {
     return out;
   }
 
-  std::string file_, type_;
+  std::string file_, type_, missing_unknown_;
   JsonObject root_, model_;
   text::SpecialTokens special_;
   std::vector<double> scores_;  // of a Unigram model

@@ -2,6 +2,7 @@
 #include "text/bpe_model.h"
 
 #include <algorithm>
+#include <utility>
 
 #include "core/fail.h"
 #include "text/join_pairs.h"
@@ -25,8 +26,14 @@ std::array<int32_t, 256> byte_pieces(const Vocabulary& vocabulary) {
   return ids;
 }
 
-BpeModel::BpeModel(const Vocabulary& vocabulary, const std::vector<BpeMerge>& merges, BpeOptions options)
-    : options_(options), bytes_(byte_pieces(vocabulary)) {
+void fail_unknown(std::string_view text, std::string_view missing_unknown) {
+  fail(ErrorKind::Unsupported, "tokenizer", "'", text,
+       "' is no piece of the vocabulary, and neither is its unknown token '", missing_unknown, "'");
+}
+
+BpeModel::BpeModel(const Vocabulary& vocabulary, const std::vector<BpeMerge>& merges, BpeOptions options,
+                   std::string missing_unknown)
+    : options_(options), missing_unknown_(std::move(missing_unknown)), bytes_(byte_pieces(vocabulary)) {
   merges_.reserve(merges.size());
   for (size_t i = 0; i < merges.size(); ++i) {
     const auto id = [&](std::string_view text) {
@@ -64,6 +71,8 @@ void BpeModel::encode(const Vocabulary& vocabulary, std::string_view word, std::
     } else if (vocabulary.special().unknown >= 0) {
       if (!options_.fuse_unknown) flush();
       unknown = {unknown.empty() ? character.data() : unknown.data(), unknown.size() + character.size()};
+    } else if (!missing_unknown_.empty()) {
+      fail_unknown(character, missing_unknown_);
     }
   }
   flush();

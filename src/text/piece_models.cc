@@ -122,7 +122,11 @@ void UnigramModel::encode(const Vocabulary& vocabulary, std::string_view word,
 void WordLevelModel::encode(const Vocabulary& vocabulary, std::string_view word,
                             std::vector<int32_t>& ids) const {
   const auto id = vocabulary.find_for_model(word);
-  if (id || vocabulary.special().unknown >= 0) ids.push_back(id.value_or(vocabulary.special().unknown));
+  if (id || vocabulary.special().unknown >= 0) {
+    ids.push_back(id.value_or(vocabulary.special().unknown));
+  } else if (!missing_unknown_.empty()) {
+    fail_unknown(word, missing_unknown_);
+  }
 }
 
 }  // namespace beeswax::text

@@ -4,6 +4,7 @@
 
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "text/bpe_model.h"
@@ -49,10 +50,14 @@ class BW_API UnigramModel final : public WordModel {
   std::array<int32_t, 256> bytes_;
 };
 
-/// A word is a piece, or unknown; left out where the vocabulary has no unknown token.
+/// A word is a piece, or unknown; without an unknown token as BpeModel.
 class BW_API WordLevelModel final : public WordModel {
  public:
+  explicit WordLevelModel(std::string missing_unknown = {}) : missing_unknown_(std::move(missing_unknown)) {}
   void encode(const Vocabulary& vocabulary, std::string_view word, std::vector<int32_t>& ids) const override;
+
+ private:
+  std::string missing_unknown_;
 };
 
 }  // namespace beeswax::text

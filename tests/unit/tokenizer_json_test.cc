@@ -68,6 +68,16 @@ TEST(TokenizerJson, SmallestFile) {
   EXPECT_EQ(tokenizer->vocabulary().special().bos, -1);
 }
 
+TEST(TokenizerJson, AnUnknownTokenThatIsNoneIsMissedByUnknownTextOnly) {
+  const char* bpe = R"({"model": {"unk_token": "?"}})";
+  const char* words = R"({"model": {"type": "WordLevel", "merges": null, "unk_token": "?"}})";
+  EXPECT_EQ(parse(bpe)->encode("abba"), (Ids{2, 1, 0}));
+  EXPECT_EQ(parse(words)->encode("ab"), (Ids{2}));
+  for (const char* file : {bpe, words})
+    EXPECT_ERROR(parse(file)->encode("x"), Unsupported,
+                 "'x' is no piece of the vocabulary, and neither is its unknown token '?'");
+}
+
 TEST(TokenizerJson, OneTextIsNeitherCutNorFilled) {
   const auto tokenizer =
       parse(R"({"truncation": {"max_length": 1, "strategy": "LongestFirst"}, "padding": {"pad_id": 0}})");
@@ -185,7 +195,8 @@ TEST(TokenizerJson, WhatIsNotDoneIsRefusedByName) {
       {R"({"model": {"type": "Other"}})", ErrorKind::Unsupported, "'Other'"},
       {R"({"model": {"dropout": 0.1}})", ErrorKind::Unsupported, "dropout 0.1"},
       {R"({"model": {"end_of_word_suffix": "</w>"}})", ErrorKind::Unsupported, "end_of_word_suffix"},
-      {R"({"model": {"unk_token": "?"}})", ErrorKind::Format, "the unk_token '?'"},
+      {R"({"model": {"type": "WordPiece", "merges": null, "unk_token": "?"}})", ErrorKind::Format,
+       "needs an unknown token"},
       {R"({"model": {"merges": ["a c"]}})", ErrorKind::Format, "'ac' is no piece"},
       {R"({"model": {"merges": ["a"]}})", ErrorKind::Format, "the merge \"a\", not two pieces"},
       {R"({"model": {"merges": ["a b c"]}})", ErrorKind::Format, "not two pieces"},
