@@ -3,20 +3,22 @@
 """Writes src/text/unicode_tables.inc: the ranges of characters of each general category of Unicode, and the simple
 lower-case mappings; and src/text/unicode_forms.inc: decompositions, compositions and combining classes, which the
 normal forms are made of. From the database of the package unicodedata2, or of Python itself. And
-src/text/unicode_graphemes.inc: which characters stay together in a grapheme cluster, from the package regex.
+src/text/unicode_graphemes.inc: which characters stay together in a grapheme cluster, from the package regex, which also
+knows the lower case of letters that are newer than Python.
 
 usage: make_unicode.py [--check]     --check: only say whether the files are what would be written
 """
 import argparse
 import os
 import sys
+import unicodedata as pythons
 
 import regex
 
 try:
     import unicodedata2 as unicodedata  # a newer database than Python's own
 except ImportError:
-    import unicodedata
+    unicodedata = pythons
 
 FOLDER = os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "src", "text")
 LAST = 0x10FFFF
@@ -36,11 +38,22 @@ def category_ranges():
     return ranges
 
 
+def new_lower(character, lower_letters):
+    """The lower case of a capital letter that Python does not have yet: the one that is the same but for case."""
+    same = regex.findall("(?i)" + character, lower_letters)
+    if len(same) != 1:
+        sys.exit(f"make_unicode.py: U+{ord(character):X} has {len(same)} lower-case forms; a newer regex may know it")
+    return same[0]
+
+
 def lower_ranges():
     """[(first, last, step, difference)] of characters whose simple lower-case form is another one."""
+    lower_letters = "".join(chr(code) for code in range(LAST + 1) if unicodedata.category(chr(code)) == "Ll")
     ranges = []
     for code in range(LAST + 1):
         lower = chr(code).lower()
+        if unicodedata.category(chr(code)) in ("Lu", "Lt") and pythons.category(chr(code)) == "Cn":
+            lower = new_lower(chr(code), lower_letters)
         if len(lower) != 1 or ord(lower) == code:
             continue
         difference = ord(lower) - code

@@ -53,6 +53,23 @@ TEST(NormalForm, FormsOfEveryCharacterAreStable) {
   }
 }
 
+TEST(Unicode, LettersOfEveryVersionHaveTheirLowerCase) {
+  EXPECT_EQ(to_lower(0x1c4), 0x1c6u);
+  EXPECT_EQ(to_lower(0x1e9e), 0xdfu);
+  EXPECT_EQ(to_lower(0x1c89), 0x1c8au);  // 16
+  EXPECT_EQ(to_lower(0xa7cb), 0x264u);
+  EXPECT_EQ(to_lower(0xa7cc), 0xa7cdu);
+  EXPECT_EQ(to_lower(0xa7cd), 0xa7cdu);
+  EXPECT_EQ(to_lower(0xa7da), 0xa7dbu);
+  EXPECT_EQ(to_lower(0xa7dc), 0x19bu);
+  EXPECT_EQ(to_lower(0x10d50), 0x10d70u);
+  EXPECT_EQ(to_lower(0x10d65), 0x10d85u);
+  EXPECT_EQ(to_lower(0x16ea0), 0x16ebbu);  // 17
+  EXPECT_EQ(to_lower(0x16eb8), 0x16ed3u);
+  EXPECT_EQ(to_lower(0xab6d), 0xab4cu);  // 18
+  EXPECT_EQ(to_lower(0x1df7e), 0x1df7fu);
+}
+
 TEST(Unicode, Properties) {
   EXPECT_TRUE(is_word(0x24b6) && is_word(0x200d) && is_word('_') && is_word(0x660) && is_word(0x2160));
   EXPECT_FALSE(is_word(0xbd) || is_word('-') || is_word(0x1f600));
