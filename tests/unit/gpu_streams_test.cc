@@ -3,7 +3,10 @@
 // how many streams are made; every call failing in turn.
 #include <gtest/gtest.h>
 
+#include <cstring>
+#include <functional>
 #include <thread>
+#include <utility>
 
 #include "beeswax/graph.h"
 #include "beeswax/stream.h"
@@ -258,6 +261,54 @@ TEST_P(GpuStreams, TwoWritersOfOneStorage) {
     const Log log = taken();
     EXPECT_EQ(log.front(), "2 record");  // which waited for stream 1
     EXPECT_EQ(log[1], "0 wait 2");
+  });
+}
+
+gpu::BinaryArgs divided;  // what the last division was launched with
+void keep_division(const fake::Launch& launch) {
+  if (std::string_view(launch.kernel).starts_with("binary_div"))
+    std::memcpy(&divided, launch.arguments, sizeof(divided));
+}
+// As the kernel does where it divides by zero.
+void report_division() {
+  *divided.report.slot = {gpu::kSlotReported, gpu::kErrorDivisionByZero, 0, 3, 0, divided.report.origin};
+}
+
+// Does something once, after the driver waited for a stream and before its errors are looked at.
+struct AfterWait final : gpu::LaunchHooks {
+  std::function<void()> work;
+  void begin(gpu::Gpu& /*gpu*/, const gpu::Submitted& /*work*/) noexcept override {}
+  void end(gpu::Gpu& /*gpu*/, const gpu::Submitted& /*work*/, bool /*taken*/) noexcept override {}
+  void waited(gpu::Gpu& /*gpu*/, const gpu::DeviceStream& /*stream*/) noexcept override {
+    if (work != nullptr) std::exchange(work, nullptr)();
+  }
+};
+
+// A replay that a stream is made to wait for while the host waits for that stream still runs, and what it
+// finds later is told.
+TEST_P(GpuStreams, ReplaysBehindAStreamThatIsWaitedForKeepTheirErrors) {
+  with_two([this](const Tensor&, const Stream& a, const Stream& b) {
+    static AfterWait hooks;
+    gpu::launch_hooks.store(&hooks);
+    control().run = keep_division;
+    const Stream first = Stream::current(device());
+    const Tensor x = Tensor::ones({8}, DType::I32, device());
+    x.div(x);
+    const Graph graph = Graph::capture(device(), [&] { x.div(x); });
+    const auto replayed_while_waiting_for_a = [&](const std::function<void()>& meanwhile) {
+      on(b, [&] { graph.replay(); });
+      hooks.work = meanwhile;
+      EXPECT_NO_THROW(a.synchronize());
+      EXPECT_TRUE(hooks.work == nullptr);
+      report_division();
+    };
+    replayed_while_waiting_for_a([&] { a.wait_for(b); });
+    EXPECT_ERROR(b.synchronize(), DivisionByZero, "at element 3");
+    a.wait_for(first);
+    replayed_while_waiting_for_a([&] { first.wait_for(b); });
+    EXPECT_ERROR(first.synchronize(), DivisionByZero, "at element 3");
+    EXPECT_NO_THROW(device().synchronize());
+    control().run = nullptr;
   });
 }
 

@@ -364,23 +364,29 @@ std::optional<ErrorSlot> Gpu::wait_for(DeviceStream& stream, bool takes_errors) 
   return found;
 }
 
-std::optional<ErrorSlot> Gpu::error_behind(const DeviceStream& stream) {
-  std::vector<const DeviceStream*> reached = {&stream};
-  for (size_t next = 0; next < reached.size(); ++next)
+std::vector<Mark> Gpu::marks_behind(const DeviceStream& stream) const {
+  std::vector<Mark> reached = {{stream.index(), stream.ticket()}};
+  for (size_t next = 0; next < reached.size(); ++next) {
+    const DeviceStream& from = *streams_.at(reached[next].stream);
     for (uint32_t i = 0; i < streams_.count(); ++i) {
-      DeviceStream& other = *streams_.at(i);
-      if (std::ranges::find(reached, &other) != reached.end() || !other.is_behind(*reached[next])) continue;
-      reached.push_back(&other);
-      if (std::optional<ErrorSlot> found = other.take_error_behind(*reached[next])) return found;
+      const Mark mark{i, streams_.at(i)->ticket()};
+      if (std::ranges::find(reached, i, &Mark::stream) != reached.end() || !from.has_seen(mark)) continue;
+      // A stream that is given more meanwhile may see what comes after its mark.
+      if (next == 0 || from.ticket() == reached[next].ticket) reached.push_back(mark);
     }
-  return std::nullopt;
+  }
+  reached.erase(reached.begin());
+  return reached;
 }
 
 void Gpu::wait(DeviceStream& stream) {
   refuse_recording(kNoWaiting);
   use();
+  // Asked before the wait: what the stream is made to wait for meanwhile may still run after it.
+  const std::vector<Mark> behind = streams_.several() ? marks_behind(stream) : std::vector<Mark>();
   std::optional<ErrorSlot> found = wait_for(stream, true);
-  if (!found.has_value() && streams_.several()) found = error_behind(stream);
+  for (size_t i = 0; i < behind.size() && !found.has_value(); ++i)
+    found = streams_.at(behind[i].stream)->take_error_until(behind[i].ticket);
   if (found.has_value()) throw_reported(*found);
 }
 

@@ -163,9 +163,10 @@ class Gpu {
   ModuleHandle module(uint32_t index);
   /// Waits, and takes the first error of the stream's kernels where it is asked to.
   std::optional<ErrorSlot> wait_for(DeviceStream& stream, bool takes_errors);
-  /// Takes an error of a stream whose work all came before that of this one, which was waited for, be it by
-  /// way of others. One that went on with something else tells its own waits, for the error may be of that.
-  std::optional<ErrorSlot> error_behind(const DeviceStream& stream);
+  /// The streams whose work all comes before that of this one, be it by way of others, and up to where: who
+  /// waits for this one may tell their errors. One that goes on with something else tells its own waits, for
+  /// the error may be of that.
+  std::vector<Mark> marks_behind(const DeviceStream& stream) const;
   [[noreturn]] void throw_reported(const ErrorSlot& found) const;
 
   Device device_;

@@ -105,10 +105,10 @@ std::optional<ErrorSlot> DeviceStream::take_locked() {
   return found;
 }
 
-std::optional<ErrorSlot> DeviceStream::take_error_behind(const DeviceStream& other) {
+std::optional<ErrorSlot> DeviceStream::take_error_until(uint64_t done) {
   const std::scoped_lock lock(mutex_);
   // A replay is counted before look_at, so none that is under way loses its slot.
-  return is_behind(other) ? take_locked() : std::nullopt;
+  return ticket() == done ? take_locked() : std::nullopt;
 }
 
 std::optional<ErrorSlot> DeviceStream::take_error() {

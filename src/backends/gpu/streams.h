@@ -64,10 +64,9 @@ class DeviceStream {
   void look_at(const SlotRef& slot);
   /// Waits on the host, and takes the first error that its kernels reported.
   std::optional<ErrorSlot> wait_for_errors();
-  /// Whether all of its work comes before what `other` was given last.
-  bool is_behind(const DeviceStream& other) const { return other.has_seen({index_, ticket()}); }
-  /// Takes the first error that its kernels reported, if all of its work, which is done, still is_behind.
-  std::optional<ErrorSlot> take_error_behind(const DeviceStream& other);
+  /// Takes the first error that its kernels reported, if it was given nothing after the ticket `done`, up to
+  /// which the host knows its work to be done.
+  std::optional<ErrorSlot> take_error_until(uint64_t done);
   /// The same of a stream that is idle and nobody's.
   std::optional<ErrorSlot> take_error();
 
