@@ -5,6 +5,8 @@
 
 #include <gtest/gtest.h>
 
+#include <memory>
+#include <optional>
 #include <thread>
 
 #include "beeswax/stream.h"
@@ -104,6 +106,17 @@ TEST_F(Graphs, ResultsOutliveTheGraph) {
     graph.replay();
   }
   EXPECT_EQ(y.to_bytes(), x.exp().add(x).to_bytes());
+}
+
+// Made before the driver was opened, so it goes after what the driver does where the process ends.
+std::optional<Graph> kept_to_the_end;
+
+TEST_F(Graphs, MayOutliveTheDriver) {
+  const Tensor x = numbers({64}, 0);
+  Tensor y;
+  kept_to_the_end = warm_capture([&] { y = x.exp(); }, y);
+  kept_to_the_end->replay();
+  EXPECT_EQ(y.to_bytes(), x.exp().to_bytes());
 }
 
 TEST_F(Graphs, OneReadsWhatAnotherMakes) {

@@ -3,6 +3,7 @@
 // how many streams are made; every call failing in turn.
 #include <gtest/gtest.h>
 
+#include <atomic>
 #include <cstring>
 #include <functional>
 #include <thread>
@@ -310,6 +311,26 @@ TEST_P(GpuStreams, ReplaysBehindAStreamThatIsWaitedForKeepTheirErrors) {
     EXPECT_NO_THROW(device().synchronize());
     control().run = nullptr;
   });
+}
+
+// A graph's slot is looked at by every stream on which it was replayed.
+TEST(SharedSlots, OneOfTwoThreadsTakesAnError) {
+  gpu::ErrorSlot slot{};
+  const gpu::SharedSlot shared{&slot, &slot};
+  EXPECT_FALSE(shared.take().has_value());
+  for (int round = 0; round < 300; ++round) {
+    slot = {gpu::kSlotReported, gpu::kErrorIndexOutOfRange, round, 3, 2, 0};
+    std::atomic<int> waiting{2}, got{0};
+    const auto ask = [&] {
+      for (--waiting; waiting != 0;) std::this_thread::yield();
+      if (const auto found = shared.take(); found.has_value()) got += found->value == round ? 1 : 100;
+    };
+    std::thread other(ask);
+    ask();
+    other.join();
+    EXPECT_EQ(got, 1);
+    EXPECT_FALSE(shared.reported());
+  }
 }
 
 void two_streams(const Device& device, const std::function<void()>& before_the_end) {

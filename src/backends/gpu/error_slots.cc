@@ -18,7 +18,10 @@ bool SharedSlot::reported() const {
   return std::atomic_ref(host->state).load(std::memory_order_acquire) == kSlotReported;
 }
 
-ErrorSlot SharedSlot::take() const {
+std::optional<ErrorSlot> SharedSlot::take() const {
+  uint32_t state = kSlotReported;
+  if (!std::atomic_ref(host->state).compare_exchange_strong(state, kSlotClaimed, std::memory_order_acquire))
+    return std::nullopt;
   const ErrorSlot found = *host;
   // A kernel may claim the slot from here on.
   std::atomic_ref(host->state).store(kSlotEmpty, std::memory_order_release);
@@ -38,10 +41,12 @@ SlotRef ErrorSlots::take() {
   }
   const auto give_back = [this](const SharedSlot* slot) {
     const std::unique_ptr<const SharedSlot> owned(slot);
-    *slot->host = ErrorSlot{};
     const std::scoped_lock lock(mutex_);
     free_.push_back(*slot);
   };
+  // Cleared here, not where it is given back: a static graph gives its own back at the end of the process,
+  // when the driver's memory may be gone.
+  *free_.back().host = ErrorSlot{};
   SlotRef slot(new SharedSlot(free_.back()), give_back);
   free_.pop_back();
   return slot;

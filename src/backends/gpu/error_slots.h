@@ -20,8 +20,8 @@ struct SharedSlot {
   ErrorSlot* device = nullptr;
   /// Whether a kernel stored an error, once the work that may do so is waited for.
   bool reported() const;
-  /// What a kernel stored; the slot is empty after it.
-  ErrorSlot take() const;
+  /// What a kernel stored, if it did; the slot is empty after it. Of several threads that ask, one gets it.
+  std::optional<ErrorSlot> take() const;
 };
 using SlotRef = std::shared_ptr<const SharedSlot>;
 

@@ -80,26 +80,19 @@ std::optional<ErrorSlot> DeviceStream::wait_for_errors() {
     keep();
     throw;
   }
-  if (!slot_->reported() && others.empty()) return std::nullopt;
-  std::optional<ErrorSlot> found;
-  {
-    const std::scoped_lock lock(mutex_);  // of two threads that wait, one takes it
-    if (slot_->reported()) found = slot_->take();
-    for (const SlotRef& slot : others) {
-      if (found.has_value() || !slot->reported()) continue;
-      found = slot->take();
-    }
-  }
+  std::optional<ErrorSlot> found = slot_->take();
+  for (const SlotRef& slot : others)
+    if (!found.has_value()) found = slot->take();
   std::erase_if(others, [](const SlotRef& slot) { return !slot->reported(); });
   keep();
   return found;
 }
 
 std::optional<ErrorSlot> DeviceStream::take_locked() {
-  if (slot_->reported()) return slot_->take();
-  std::optional<ErrorSlot> found;
+  std::optional<ErrorSlot> found = slot_->take();
+  if (found.has_value()) return found;
   for (const SlotRef& slot : others_)
-    if (!found.has_value() && slot->reported()) found = slot->take();
+    if (!found.has_value()) found = slot->take();
   // What has nothing to tell by now belongs to who replays it next.
   std::erase_if(others_, [](const SlotRef& slot) { return !slot->reported(); });
   return found;
