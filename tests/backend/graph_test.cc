@@ -141,7 +141,19 @@ TEST_F(Graphs, EmptyOnesReplayNothing) {
   device_.synchronize();
 }
 
-TEST_F(Graphs, OtherThreadsAndTheCpuRunAsAlways) {
+// Whether there is a GPU beside the first.
+bool has_second(const Device& second) {
+  try {
+    Tensor::zeros({1}, DType::F32, second);
+    return true;
+  } catch (const Error&) {
+    return false;
+  }
+}
+
+TEST_F(Graphs, OtherThreadsAndDevicesRunAsAlways) {
+  const Device second = another_device(device_);
+  const bool two = has_second(second);
   const Tensor x = numbers({64}, 0);
   Tensor y;
   const Graph graph = warm_capture(
@@ -151,6 +163,10 @@ TEST_F(Graphs, OtherThreadsAndTheCpuRunAsAlways) {
         }).join();
         EXPECT_EQ(Tensor::ones({4}, DType::F32, Device::cpu()).add(1).to_vec<float>(),
                   std::vector<float>(4, 2));
+        if (two) {  // with memory and kernels that are new there, values of the host, and waits
+          EXPECT_EQ(Tensor::ones({1 << 12}, DType::F32, second).sqr().sum_all().to_scalar<float>(), 4096);
+          EXPECT_EQ(Tensor::of<float>({1, 4}, second).sqrt().to_vec<float>(), (std::vector<float>{1, 2}));
+        }
         y = x.exp();
       },
       y);

@@ -24,11 +24,7 @@ class SeveralDevices : public DeviceTest {
     DeviceTest::SetUp();
     first_ = GetParam();
     if (first_.is_cpu()) GTEST_SKIP() << "there is one CPU";
-    const std::string name = first_.to_string();
-    const bool emu = first_.kind() == DeviceKind::Emu;
-    second_ =
-        Device::parse(emu ? (name == "emu:gfx90a" ? "emu:gfx1100" : "emu:gfx90a")
-                          : name.substr(0, name.find(':')) + ":" + std::to_string(first_.ordinal() + 1));
+    second_ = another_device(first_);
     try {
       Tensor::zeros({1}, DType::F32, second_);
     } catch (const Error& error) {

@@ -253,8 +253,8 @@ int cuTensorMapEncodeTiled(void*, int, unsigned, void*, const uint64_t*, const u
                            const unsigned*, int, int, int, int) {
   return call(__func__, [&](Machine&) { return 0; });
 }
-int cuStreamBeginCapture_v2(void* stream, int) {
-  return call(__func__, [&](Machine& m) { return m.begin_capture(stream); });
+int cuStreamBeginCapture_v2(void* stream, int mode) {
+  return call(__func__, [&](Machine& m) { return m.begin_capture(stream, mode); });
 }
 int cuStreamEndCapture(void* stream, void** graph) {
   return call(__func__, [&](Machine& m) { return m.end_capture(stream, graph); });

@@ -168,8 +168,8 @@ int hipModuleGetFunction(void** function, void* module, const char* name) {
 int hipFuncSetAttribute(const void*, int, int) {
   return call(__func__, [&](Machine&) { return 0; });
 }
-int hipStreamBeginCapture(void* stream, int) {
-  return call(__func__, [&](Machine& m) { return m.begin_capture(stream); });
+int hipStreamBeginCapture(void* stream, int mode) {
+  return call(__func__, [&](Machine& m) { return m.begin_capture(stream, mode); });
 }
 int hipStreamEndCapture(void* stream, void** graph) {
   return call(__func__, [&](Machine& m) { return m.end_capture(stream, graph); });

@@ -263,18 +263,20 @@ int Machine::elapsed(float* milliseconds, void* from, void* to) {
   return 0;
 }
 
-int Machine::begin_capture(void* stream) {
+int Machine::begin_capture(void* stream, int mode) {
   Object* object = find(Kind::Stream, stream);
   if (object == nullptr || object->capturing) return kInvalid;
   object->capturing = true;
   object->spoiled = false;
+  constexpr int kRelaxed = 2;
+  object->relaxed = mode == kRelaxed;
   return 0;
 }
 
 bool Machine::spoil_capture() {
   bool any = false;
   for (auto& [handle, object] : objects_)
-    if (object.capturing) any = object.spoiled = true;
+    if (object.capturing && !(object.relaxed && object.device != current_device)) any = object.spoiled = true;
   return any;
 }
 

@@ -30,6 +30,7 @@ struct Object {
   std::vector<std::string*> functions;      // handles that it gave out
   std::vector<std::function<int()>> work;   // of a graph or an instance
   bool capturing = false, spoiled = false;  // a stream
+  bool relaxed = false;                     // its capture
   int64_t nanoseconds = 0;                  // an event's time; 0: not recorded
   int64_t number = 0;                       // of a stream; of the stream that recorded an event
 };
@@ -70,12 +71,13 @@ class Machine {
   int record(void* event, void* stream);
   /// By the clock of the host, as everything happens there.
   int elapsed(float* milliseconds, void* from, void* to);
-  int begin_capture(void* stream);
+  int begin_capture(void* stream, int mode);
   int end_capture(void* stream, void** graph);
   int instantiate(void** out, void* graph);
   int launch_graph(void* instance, void* stream);
   /// Whether a stream records; then the whole recording is spoiled, as drivers do for calls that may not be
-  /// recorded.
+  /// recorded. In relaxed mode they let them pass, and here only those of a thread that uses another device:
+  /// nobody may rely on the driver to refuse the others.
   bool spoil_capture();
   int misuse(const std::string& what);
 

@@ -21,6 +21,14 @@ inline std::vector<Device> devices() {
   return out;
 }
 
+/// A GPU beside `first`: on the software GPU another chip, else the next of its kind, which there may not be.
+inline Device another_device(const Device& first) {
+  const std::string name = first.to_string();
+  if (first.kind() == DeviceKind::Emu)
+    return Device::parse(name == "emu:gfx90a" ? "emu:gfx1100" : "emu:gfx90a");
+  return Device::parse(name.substr(0, name.find(':')) + ":" + std::to_string(first.ordinal() + 1));
+}
+
 /// Whether the default device is the CPU, which checks values before it writes, and whose order of additions
 /// is fixed.
 inline bool on_cpu() { return Device::default_device().is_cpu(); }

@@ -142,6 +142,37 @@ TEST_P(GpuGraphs, NothingReachesTheDriverThatItRefusesToRecord) {
   });
 }
 
+TEST_P(GpuGraphs, OtherDevicesRunAsAlways) {
+  run_apart([this] {
+    fake::Control& fake = control();
+    fake.devices = 2;
+    const Device device = GetParam().device();
+    const std::string& name = GetParam().name;
+    const Device second = Device::parse(name.substr(0, name.find(':')) + ":1");
+    const Tensor x = Tensor::ones({8}, DType::F32, device);
+    x.exp();
+    const auto elsewhere = [&] {
+      const Tensor y = Tensor::of<float>({1, 2}, second);  // opens it, the first time
+      EXPECT_EQ(y.exp().to_vec<float>().size(), 2u);
+      second.synchronize();
+    };
+    Graph::capture(device, [&] {
+      elsewhere();
+      x.exp();
+      elsewhere();
+    }).replay();
+    EXPECT_THROW(Graph::capture(device,
+                                [&] {
+                                  elsewhere();
+                                  throw std::runtime_error("the caller's own");
+                                }),
+                 std::runtime_error);
+    Graph::capture(device, [&] { x.exp(); }).replay();
+    EXPECT_EQ(fake.misuses, 0) << fake.misuse;
+    return "";
+  });
+}
+
 INSTANTIATE_TEST_SUITE_P(Drivers, GpuGraphs, testing::ValuesIn(fake_gpus()),
                          [](const auto& info) { return info.param.name.substr(0, 4); });
 GTEST_ALLOW_UNINSTANTIATED_PARAMETERIZED_TEST(GpuGraphs);

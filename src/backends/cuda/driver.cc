@@ -259,9 +259,10 @@ Result make_tensor_map(const gpu::TensorView& tensor, void* out) {
 }
 
 Result begin_capture(StreamHandle stream) {
-  constexpr int kThreadLocal = 1;
+  // Relaxed: the thread goes on with other devices, and what this one cannot record is refused here.
+  constexpr int kRelaxed = 2;
   return api.cuStreamBeginCapture == nullptr ? kMissing
-                                             : result_of(api.cuStreamBeginCapture(stream, kThreadLocal));
+                                             : result_of(api.cuStreamBeginCapture(stream, kRelaxed));
 }
 Result end_capture(StreamHandle stream, GraphHandle* out) {
   return api.cuStreamEndCapture == nullptr ? kMissing : result_of(api.cuStreamEndCapture(stream, out));

@@ -32,7 +32,8 @@ class Graph::Recording {
       operations();
     } catch (...) {
       gpu::capturing = nullptr;
-      // The device has been used by this thread already; what was recorded is thrown away.
+      // What was recorded is thrown away. The thread may have gone on to another device.
+      gpu.try_use();
       driver.end_capture(stream.get(), graph.out());
       throw;
     }

@@ -175,9 +175,10 @@ struct Calls {
   static Result most_clusters(FunctionHandle, const LaunchShape&, int*) { return kMissing; }
   static Result make_tensor_map(const gpu::TensorView&, void*) { return kMissing; }
   static Result begin_capture(StreamHandle stream) {
-    constexpr int kThreadLocal = 1;
+    // Relaxed: the thread goes on with other devices, and what this one cannot record is refused here.
+    constexpr int kRelaxed = 2;
     const auto call = api<which>.hipStreamBeginCapture;
-    return call == nullptr ? kMissing : result_of(call(stream, kThreadLocal));
+    return call == nullptr ? kMissing : result_of(call(stream, kRelaxed));
   }
   static Result end_capture(StreamHandle stream, GraphHandle* out) {
     const auto call = api<which>.hipStreamEndCapture;
