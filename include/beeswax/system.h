@@ -54,7 +54,8 @@ BW_API MemoryStatistics memory_statistics(const Device& device);
 /// is not enough, what asks for memory throws OutOfMemory. What is in use already stays.
 BW_API void set_memory_limit(const Device& device, size_t bytes);
 /// Gives kept blocks back to the driver, which waits for the work that uses them. Throws Unsupported while
-/// the thread captures a graph on the device, as set_memory_limit() does.
+/// the thread captures a graph on the device, and Device where the driver does not take a block, which stays
+/// kept; set_memory_limit() does so too.
 BW_API void trim_memory(const Device& device);
 
 /// Threads that operations on the CPU use, the caller's included. A child of fork() has as many of its own.

@@ -151,7 +151,8 @@ int cuMemAlloc_v2(void** data, size_t bytes) {
       Rule::NotWhileCapturing);
 }
 int cuMemFree_v2(void* data) {
-  return call(__func__, [&](Machine& m) { return m.release(Kind::Allocation, data); }, Rule::ReleasesMemory);
+  return call(
+      __func__, [&](Machine& m) { return m.release(Kind::Allocation, data); }, Rule::NotWhileCapturing);
 }
 int cuMemHostAlloc(void** data, size_t bytes, unsigned) {
   return call(

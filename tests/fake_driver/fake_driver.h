@@ -52,8 +52,8 @@ struct Control {
   size_t (*argument_bytes)(const char* kernel);  ///< what a graph keeps of a launch's arguments
 
   // The fault: the nth call from now of `fail_call` (empty: of any) answers fail_error;
-  // FAKE_DRIVER_FAIL=name:n:error. Functions that release something do so all the same: drivers report
-  // earlier failures there.
+  // FAKE_DRIVER_FAIL=name:n:error. Functions that release something other than the device's memory do so
+  // all the same: drivers report earlier failures there.
   char fail_call[64];
   int64_t fail_nth;  ///< 0: none
   int fail_error;

@@ -88,7 +88,8 @@ int hipMalloc(void** data, size_t bytes) {
       Rule::NotWhileCapturing);
 }
 int hipFree(void* data) {
-  return call(__func__, [&](Machine& m) { return m.release(Kind::Allocation, data); }, Rule::ReleasesMemory);
+  return call(
+      __func__, [&](Machine& m) { return m.release(Kind::Allocation, data); }, Rule::NotWhileCapturing);
 }
 int hipHostMalloc(void** data, size_t bytes, unsigned) {
   return call(

@@ -64,6 +64,34 @@ TEST_P(GpuMemory, TrimmingGivesBackWhatWaitsForUse) {
   });
 }
 
+TEST_P(GpuMemory, WhatTheDriverDoesNotTakeStaysKept) {
+  run([](fake::Control& control, const Device& device) {
+    const auto free_fails = [&](int64_t nth) {
+      set_fault(control, GetParam().name == "cuda:0" ? "cuMemFree_v2" : "hipFree", nth, 801);
+    };
+    {
+      const Tensor a = bytes_on(device, kMiB), b = bytes_on(device, 2 * kMiB);
+    }
+    free_fails(2);
+    EXPECT_ERROR(trim_memory(device), Device, "giving kept memory back: ");
+    expect_memory(device, 0, 2 * kMiB, 3 * kMiB, 2);  // the other one went
+    EXPECT_EQ(control.allocations, 1);
+    free_fails(1);
+    EXPECT_ERROR(set_memory_limit(device, kMiB), Device, "giving kept memory back: ");
+    set_memory_limit(device, 0);
+    static_cast<void>(bytes_on(device, 2 * kMiB));  // the one that stayed
+    expect_memory(device, 0, 2 * kMiB, 3 * kMiB, 2);
+    set_memory_limit(device, 2 * kMiB);
+    free_fails(1);
+    EXPECT_ERROR(bytes_on(device, kMiB), Device, "giving kept memory back: ");
+    expect_memory(device, 0, 2 * kMiB, 3 * kMiB, 2);
+    trim_memory(device);
+    expect_memory(device, 0, 0, 3 * kMiB, 2);
+    EXPECT_EQ(control.allocations, 0);
+    EXPECT_EQ(control.misuses, 0) << control.misuse;
+  });
+}
+
 TEST_P(GpuMemory, KeptMemoryGoesBackBeforeTheLimitCounts) {
   run([](fake::Control& control, const Device& device) {
     set_memory_limit(device, 4 * kMiB);

@@ -29,6 +29,8 @@ size_t class_of(size_t size) {
   return 8 * static_cast<size_t>(power - kLeastPower) + (size >> (power - 3));
 }
 
+constexpr std::string_view kGivingBack = "giving kept memory back";
+
 }  // namespace
 
 GraphMemory::~GraphMemory() { pool_.release(*this); }
@@ -117,7 +119,11 @@ void Pool::refuse(size_t bytes, std::string_view why) const {
 
 Pool::Block& Pool::ask_driver(size_t bytes, size_t size) {
   use_device(driver_, ordinal_);
-  if (over_limit(statistics_.used_bytes + statistics_.kept_bytes, size)) release_kept();
+  if (over_limit(statistics_.used_bytes + statistics_.kept_bytes, size)) {
+    const Result released = release_kept();
+    if (over_limit(statistics_.used_bytes + statistics_.kept_bytes, size))
+      check(driver_, released, kGivingBack);
+  }
   void* data = nullptr;
   Result result = driver_.allocate(size, &data);
   if (result.code == Code::OutOfMemory) {
@@ -200,19 +206,22 @@ void Pool::release(GraphMemory& graph) {
   }
 }
 
-void Pool::release_kept() {
+Result Pool::release_kept() {
   // The driver's release waits for the device by itself, so nothing that is still in use goes away.
+  Result failed;
+  const auto is_released = [&](const Block* block) {
+    void* data = block->data;
+    const Result result = driver_.release(data);
+    if (failed.ok()) failed = result;
+    if (!result.ok() && result.code != Code::Lost) return false;  // the driver did not take it
+    statistics_.kept_bytes -= block->bytes;
+    addresses_.erase(static_cast<std::byte*>(data));
+    blocks_.erase(data);
+    return true;
+  };
   for (KeptBlocks& kept : kept_)
-    for (std::vector<Block*>& blocks : kept) {
-      for (const Block* block : blocks) {
-        void* data = block->data;
-        driver_.release(data);
-        statistics_.kept_bytes -= block->bytes;
-        addresses_.erase(static_cast<std::byte*>(data));
-        blocks_.erase(data);
-      }
-      blocks.clear();
-    }
+    for (std::vector<Block*>& blocks : kept) std::erase_if(blocks, is_released);
+  return failed;
 }
 
 template <class Visit>
@@ -267,15 +276,15 @@ void Pool::trim() {
   refuse_recording("trim_memory");
   const std::scoped_lock lock(mutex_);
   use_device(driver_, ordinal_);
-  release_kept();
+  check(driver_, release_kept(), kGivingBack);
 }
 
 bool Pool::make_room() {
   if (recording() != nullptr) return false;
   const std::scoped_lock lock(mutex_);
-  if (statistics_.kept_bytes == 0) return false;
-  release_kept();
-  return true;
+  const size_t kept = statistics_.kept_bytes;
+  if (kept != 0) release_kept();
+  return statistics_.kept_bytes != kept;
 }
 
 void Pool::set_limit(size_t bytes) {
@@ -284,7 +293,7 @@ void Pool::set_limit(size_t bytes) {
   statistics_.limit_bytes = bytes;
   if (!over_limit(statistics_.used_bytes + statistics_.kept_bytes, 0)) return;
   use_device(driver_, ordinal_);
-  release_kept();
+  check(driver_, release_kept(), kGivingBack);
 }
 
 MemoryStatistics Pool::statistics() const {

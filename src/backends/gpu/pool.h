@@ -98,7 +98,9 @@ class Pool {
     BlockOrder order{};
   };
   using KeptBlocks = std::vector<std::vector<Block*>>;  // by class of size
-  void release_kept();
+  /// Gives the driver what is kept, and what it answered, the first failure before others. What it did not
+  /// take is still kept.
+  Result release_kept();
   /// Whether `held` bytes and as many `more` are over the limit.
   bool over_limit(size_t held, size_t more) const;
   [[noreturn]] void refuse(size_t bytes, std::string_view why) const;
