@@ -197,6 +197,29 @@ TEST(CompilersFor, SayWhatToInstall) {
                "NVIDIA's NVRTC (libnvrtc), or clang-19");
 }
 
+bool whole(const std::string& text) { return is_whole({"t", text, {{"mine.h", "int mine;"}}, {}}); }
+
+// What a program reads from the disk may change unseen, however it says so.
+TEST(Whole, IsWhatReadsNoOtherFiles) {
+  EXPECT_TRUE(whole(kProgram.text));
+  EXPECT_TRUE(whole(kDialect.text));
+  EXPECT_TRUE(whole("#include \"mine.h\"\n"));
+  EXPECT_TRUE(whole("#inc\\\nlude \\\n\"mine.h\"\n%:\vinclude <mine.h>\n"));
+  EXPECT_TRUE(whole("// what # stands for, and what we include\n int included = '\\\\';\n"));
+  for (const std::string other : {"\"/tmp/x\"", "<x.h>"})
+    for (const char* directive :
+         {"#include ", "#\tinclude", "#\vinclude ", "#\finclude\f", "%:include", "#import ", "#embed",
+          "#/**/include", "#inc\\\nlude ", "#inc\\ \t\nlude ", "#inc\\\r\nlude ", "#inc\\\rlude ",
+          "\\\n#\\\ninclude \\\n", "#\xC2\xA0include ", "#include/**/"})
+      EXPECT_FALSE(whole(directive + other + "\n")) << directive << other;
+  EXPECT_FALSE(whole("#define FILE <x.h>\n#include FILE\n"));
+  EXPECT_FALSE(whole("#if __has_include(<x.h>)\n#endif\n"));
+  EXPECT_FALSE(whole("asm(\".incbin \\\"/tmp/x\\\"\");"));
+  EXPECT_FALSE(whole("asm(\".inc\\\nlude \\\"/tmp/x\\\"\");"));
+  EXPECT_FALSE(is_whole({"t", "#include \"mine.h\"", {{"mine.h", "#include <x.h>"}}, {}}));
+  EXPECT_FALSE(is_whole({"t", "asm(READ);", {}, {"READ=\".incbin 'x'\""}}));
+}
+
 // Every part that can change the code changes the key; nothing else does.
 TEST(Key, HoldsAllThatMatters) {
   const Compiler& clang = clang_compiler();

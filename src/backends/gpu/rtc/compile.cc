@@ -31,18 +31,43 @@ std::vector<const Compiler*> compilers_for(std::string_view target, KernelCompil
 
 namespace {
 
+// The text without the ends of lines behind a backslash, as compilers read it.
+std::string joined_lines(std::string_view text) {
+  std::string out;
+  out.reserve(text.size());
+  for (size_t i = 0; i < text.size(); ++i) {
+    const size_t end = text[i] == '\\' ? text.find_first_not_of(" \t\v\f", i + 1) : std::string_view::npos;
+    if (end != std::string_view::npos && (text[end] == '\n' || text[end] == '\r')) {
+      i = text.substr(end).starts_with("\r\n") ? end + 1 : end;
+    } else {
+      out += text[i];
+    }
+  }
+  return out;
+}
+
+// What compilers may pass over within a line: control characters, and spaces beyond ASCII.
+bool is_space(char c) {
+  const auto byte = static_cast<unsigned char>(c);
+  return c != '\n' && (byte <= ' ' || byte >= 0x80);
+}
+
 // Whether every file that the text includes is one of `known`; no where that is hard to tell.
-bool includes_only(std::string_view text, const std::set<std::string_view>& known) {
-  constexpr std::string_view kSpaces = " \t";
+bool includes_only(std::string_view written, const std::set<std::string_view>& known) {
+  const std::string lines = joined_lines(written);
+  const std::string_view text = lines;
+  // Inline assembly reads files too.
+  for (const std::string_view directive : {"incbin", ".include"})
+    if (text.find(directive) != std::string_view::npos) return false;
   for (const std::string_view word : {"include", "import", "embed"}) {
     for (size_t at = text.find(word); at != std::string_view::npos; at = text.find(word, at + 1)) {
       std::string_view before = text.substr(0, at);
       if (before.ends_with("__has_")) return false;
-      before = before.substr(0, before.find_last_not_of(kSpaces) + 1);
+      while (!before.empty() && is_space(before.back())) before.remove_suffix(1);
       // A comment may hide the sign.
       if (!before.ends_with("#") && !before.ends_with("%:") && !before.ends_with("*/")) continue;
       std::string_view rest = text.substr(at + word.size());
-      rest.remove_prefix(std::min(rest.find_first_not_of(kSpaces), rest.size()));
+      while (!rest.empty() && is_space(rest.front())) rest.remove_prefix(1);
       if (rest.empty() || (rest[0] != '<' && rest[0] != '"')) return false;
       const size_t end = rest.find(rest[0] == '<' ? '>' : '"', 1);
       if (end == std::string_view::npos || !known.contains(rest.substr(1, end - 1))) return false;
@@ -57,9 +82,9 @@ bool is_whole(const Program& program) {
   std::set<std::string_view> known;
   for (const NamedText& header : Sources::embedded().headers) known.insert(header.name);
   for (const NamedText& header : program.headers) known.insert(header.name);
-  return includes_only(program.text, known) &&
-         std::ranges::all_of(program.headers,
-                             [&](const NamedText& header) { return includes_only(header.text, known); });
+  const auto whole = [&](const std::string& text) { return includes_only(text, known); };
+  return whole(program.text) && std::ranges::all_of(program.defines, whole) &&
+         std::ranges::all_of(program.headers, whole, &NamedText::text);
 }
 
 Sha256Digest key_of(const Program& program, std::string_view target, const Compiler& compiler) {
