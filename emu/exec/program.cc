@@ -190,7 +190,8 @@ Program::Program(const Kernel& kernel, const std::byte* begin, const std::byte* 
 
 std::shared_ptr<Program> Program::of(const Kernel& kernel) {
   static std::mutex mutex;
-  static std::map<std::pair<uint64_t, uint64_t>, std::shared_ptr<Program>> programs;
+  // Never destroyed: workers may run while the process ends.
+  static auto& programs = *new std::map<std::pair<uint64_t, uint64_t>, std::shared_ptr<Program>>;
   const std::lock_guard lock(mutex);
   std::shared_ptr<Program>& program =
       programs[{reinterpret_cast<uint64_t>(kernel.code), kernel.descriptor_address}];

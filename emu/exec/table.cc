@@ -54,7 +54,7 @@ Rows collect() {
 }  // namespace
 
 const Row* find_row(const char* mnemonic) {
-  static const Rows rows = collect();
+  static const Rows& rows = *new Rows(collect());  // workers may look while the process ends
   const auto found = rows.find(mnemonic);
   return found == rows.end() ? nullptr : found->second;
 }

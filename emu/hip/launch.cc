@@ -210,7 +210,7 @@ void KernelCall::run() const {
   }
   host.finish();
   if (!settings.launched.empty()) note_launched(*kernel);
-  // The interpreter's statics exist now; workers must be stopped before those go.
+  // What LLVM makes at its first use exists now; workers must be stopped before it goes.
   static std::once_flag once;
   std::call_once(once, register_exit);
 }

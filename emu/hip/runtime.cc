@@ -102,8 +102,7 @@ uint64_t machine_memory() {
   return static_cast<uint64_t>(sysconf(_SC_PHYS_PAGES)) * static_cast<uint64_t>(sysconf(_SC_PAGE_SIZE));
 }
 
-// At exit; the interpreter's own statics must still be there, so it is registered again after
-// them.
+// At exit; what LLVM makes at its first use should still be there, so it is registered again after that.
 void at_exit() {
   if (shut_down.exchange(true)) return;
   Runtime* mine = runtime.load();

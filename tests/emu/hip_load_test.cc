@@ -7,6 +7,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <cstdio>
 #include <cstdlib>
 #include <fstream>
 #include <iterator>
@@ -22,6 +23,13 @@ namespace {
 
 constexpr const char* kSource = R"(
 extern "C" __global__ void triple(int* x) { x[global_x()] *= 3; }
+)";
+// It takes a while to decode.
+constexpr const char* kLongSource = R"(
+extern "C" __global__ void triple(int* x) {
+  asm volatile(".rept 100000\n s_nop 0\n .endr");
+  x[global_x()] *= 3;
+}
 )";
 
 class Library {
@@ -41,11 +49,11 @@ class Library {
   void* handle_;
 };
 
-int run_triple(const Library& hip) {
-  const auto code = compile(kSource, "gfx1030");
+// Submits the kernel with 128 sevens, and returns where they are.
+int* launch_triple(const Library& hip, const std::vector<std::byte>& code) {
   void *module = nullptr, *function = nullptr;
   int* block = nullptr;
-  std::vector<int> values(128, 7);
+  const std::vector<int> values(128, 7);
   EXPECT_EQ(hip.call("hipModuleLoadData", &module, static_cast<const void*>(code.data())), 0);
   EXPECT_EQ(hip.call("hipModuleGetFunction", &function, module, "triple"), 0);
   EXPECT_EQ(hip.call("hipMalloc", &block, size_t{512}), 0);
@@ -56,6 +64,12 @@ int run_triple(const Library& hip) {
   EXPECT_EQ(hip.call("hipModuleLaunchKernel", function, 2u, 1u, 1u, 64u, 1u, 1u, 0u,
                      static_cast<void*>(nullptr), &params[0], static_cast<void**>(nullptr)),
             0);
+  return block;
+}
+
+int run_triple(const Library& hip) {
+  const int* block = launch_triple(hip, compile(kSource, "gfx1030"));
+  std::vector<int> values(128);
   EXPECT_EQ(hip.call("hipMemcpy", static_cast<void*>(values.data()), static_cast<const void*>(block),
                      size_t{512}, 2),
             0);
@@ -121,6 +135,26 @@ TEST(Load, UnderEachName) {
           "\"global_read_bytes\": 512", "\"global_write_bytes\": 512"})
       EXPECT_NE(json.find(part), std::string::npos) << part << "\n" << json;
     EXPECT_EQ(std::count(json.begin(), json.end(), '{'), std::count(json.begin(), json.end(), '}'));
+  }
+}
+
+TEST(Load, AProcessMayEndDuringItsFirstKernel) {
+  EMU_NEEDS_CLANG();
+  const auto code = compile(kLongSource, "gfx1030");
+  for (int i = 0; i < 20; ++i) {
+    std::fflush(nullptr);
+    const pid_t child = fork();
+    if (child == 0) {
+      setenv("BEESWAX_EMU_DEVICES", "gfx1030", 1);
+      const Library hip("libamdhip64.so");
+      launch_triple(hip, code);
+      usleep(static_cast<useconds_t>(2000 * i));
+      std::exit(testing::Test::HasFailure() ? 1 : 0);
+    }
+    int status = 0;
+    ASSERT_EQ(waitpid(child, &status, 0), child);
+    ASSERT_TRUE(WIFEXITED(status)) << "it ended by signal " << WTERMSIG(status);
+    ASSERT_EQ(WEXITSTATUS(status), 0);
   }
 }
 
