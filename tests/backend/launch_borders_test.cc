@@ -134,6 +134,13 @@ TEST_P(LaunchBorders, ErrorsNameTheElement) {
   Tensor list = Tensor::full({3000}, 1, DType::U32, device);
   list.narrow(0, 2500, 1).const_set(5000);
   EXPECT_ERROR(x.gather(list, 0).to_bytes(), IndexOutOfRange, "index 5000 at element 2500 ");
+  // Columns in several parts.
+  const Tensor sums = Tensor::zeros({1025, 4}, DType::F32, device),
+               ones = Tensor::ones({8, 4}, DType::F32, device);
+  std::vector<uint32_t> wrong(32);
+  wrong[15] = 5000;  // the last column's
+  const Tensor rows = Tensor::from_vec(wrong, {8, 4}, device);
+  EXPECT_ERROR(sums.scatter_add(rows, ones, 0).to_bytes(), IndexOutOfRange, "index 5000 at element 15 ");
 }
 
 TEST_P(LaunchBorders, Reductions) {

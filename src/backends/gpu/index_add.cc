@@ -150,9 +150,10 @@ void add_shared(GpuBackend& backend, Gpu& gpu, IdUser user, const Operand& ids, 
       {}, 0, std::max<int64_t>(1, most_elements() / count));
 }
 
-// Ids that differ from column to column: each element is a row of its own.
+// Ids that differ from column to column: each element is a row of its own. `is_part`: of others, whose ids
+// have all been looked at.
 void add_each(GpuBackend& backend, Gpu& gpu, const Operand& ids, const Operand& source, int axis,
-              const Target& out) {
+              const Target& out, bool is_part = false) {
   const int rank = ids.layout->rank();
   const int64_t size = out.layout->dim(axis);
   if (size == 0) return check_ids(gpu, IdUser::ScatterAdd, ids, size);
@@ -175,13 +176,15 @@ void add_each(GpuBackend& backend, Gpu& gpu, const Operand& ids, const Operand& 
       if (i != axis && ids.layout->dim(i) > ids.layout->dim(longest)) longest = i;
     const int64_t length = longest == axis ? 1 : ids.layout->dim(longest);
     if (length == 1) check_count("scatter_add", std::max(named, count));
+    // Parts number their ids from 0: where a wrong one stands is told before.
+    if (length > 1 && !is_part) check_ids(gpu, IdUser::ScatterAdd, ids, size);
     for (int64_t begin = 0, part = length / 2; length > 1 && begin < length;
          begin += part, part = length - begin) {
       const Layout ids_part = ids.layout->narrow(longest, begin, part);
       const Layout from_part = source.layout->narrow(longest, begin, part);
       const Layout to_part = out.layout->narrow(longest, begin, part);
       add_each(backend, gpu, {ids.storage, &ids_part, ids.dtype}, {source.storage, &from_part, source.dtype},
-               axis, {out.storage, &to_part, out.dtype});
+               axis, {out.storage, &to_part, out.dtype}, true);
     }
     if (length > 1) return;
   }
