@@ -28,8 +28,9 @@ constexpr const char* kExamples =
     "\nExit status: 0 done; 2 wrong arguments; 3 not supported; 4 too large, or out of memory; 5 device;\n"
     "6 a file cannot be read or written; 7 a file is damaged or of another kind; 70 an error of Beeswax's\n"
     "own; 130 interrupted.\n"
-    "Environment: BEESWAX_THREADS=N, BEESWAX_CPU_ISA=base|v3|v4, BEESWAX_TRACE=FILE.json (launches on a "
-    "GPU), BEESWAX_BLAS and BEESWAX_DNN=own|vendor|auto (who makes a GPU's products and convolutions).\n";
+    "Environment: BEESWAX_THREADS=N, BEESWAX_CPU_ISA=base|v3|v4, BEESWAX_CPU_REPACK=off (no second copy of "
+    "quantized weights), BEESWAX_TRACE=FILE.json (launches on a GPU), BEESWAX_BLAS and "
+    "BEESWAX_DNN=own|vendor|auto (who makes a GPU's products and convolutions).\n";
 
 }  // namespace
 

@@ -9,7 +9,6 @@
 #include <thread>
 #include <vector>
 
-#include "backends/cpu/isa.h"
 #include "backends/cpu/stripes.h"
 #include "beeswax/qtensor.h"
 #include "core/thread_pool.h"
@@ -32,12 +31,13 @@ class Stripes : public testing::Test {
  protected:
   void SetUp() override {
     if (height() == 0) GTEST_SKIP() << "no loops of this machine take stripes";
-    ASSERT_TRUE(cpu::wants_stripes());
     threads_ = ThreadPool::global().threads();
     ThreadPool::global().set_threads(2);
+    cpu::set_repack(cpu::Repack::On);
     before_ = bytes();
   }
   void TearDown() override {
+    cpu::set_repack(cpu::repack_of_variable());
     if (threads_ > 0) ThreadPool::global().set_threads(threads_);
   }
   static size_t bytes() { return cpu::stripes_statistics().bytes; }
@@ -89,13 +89,21 @@ TEST_F(Stripes, AreMadeForWhatIsUsedAgainAndAgain) {
   EXPECT_EQ(added(), weight.storage_bytes());
 }
 
-TEST_F(Stripes, AreForFewThreads) {
+TEST_F(Stripes, AreForFewThreadsWhereNothingElseIsSaid) {
+  const Tensor one = random_tensor({1, 256}, 2);
+  const auto are_made = [&](cpu::Repack repack) {
+    cpu::set_repack(repack);
+    const QTensor weight = QTensor::quantize(random_tensor({64, 256}, 1), QuantType::Q4_0);
+    for (int i = 0; i < 2 * cpu::kMakeAt; ++i) weight.forward(one);
+    return added() > 0;
+  };
+  EXPECT_EQ(are_made(cpu::Repack::Auto), cpu::repacks());
+  EXPECT_TRUE(are_made(cpu::Repack::On));
+  EXPECT_FALSE(are_made(cpu::Repack::Off));
   ThreadPool::global().set_threads(cpu::kMostStripeThreads + 1);
   if (ThreadPool::global().threads() <= cpu::kMostStripeThreads) GTEST_SKIP() << "threads do not start here";
-  const QTensor weight = QTensor::quantize(random_tensor({64, 256}, 1), QuantType::Q4_0);
-  const Tensor one = random_tensor({1, 256}, 2);
-  for (int i = 0; i < 2 * cpu::kMakeAt; ++i) weight.forward(one);
-  EXPECT_EQ(added(), 0u);
+  EXPECT_FALSE(are_made(cpu::Repack::Auto));
+  EXPECT_TRUE(are_made(cpu::Repack::On));
 }
 
 // Threads meet the same weight while one of them makes its stripes.
@@ -123,13 +131,18 @@ TEST_F(Stripes, LeaveAsMuchMemoryAsAllOfThemTake) {
   EXPECT_FALSE(cpu::may_keep_stripes(SIZE_MAX, 0, SIZE_MAX));
 }
 
-TEST_F(Stripes, VariableTurnsThemOff) {
+TEST(StripesVariable, SaysOffOrOn) {
+  const char* before = std::getenv("BEESWAX_CPU_REPACK");
+  const std::string kept = before == nullptr ? "" : before;
+  setenv("BEESWAX_CPU_REPACK", "", 1);
+  EXPECT_EQ(cpu::repack_of_variable(), cpu::Repack::Auto);
   setenv("BEESWAX_CPU_REPACK", "off", 1);
-  EXPECT_FALSE(cpu::wants_stripes());
+  EXPECT_EQ(cpu::repack_of_variable(), cpu::Repack::Off);
+  setenv("BEESWAX_CPU_REPACK", "on", 1);
+  EXPECT_EQ(cpu::repack_of_variable(), cpu::Repack::On);
   setenv("BEESWAX_CPU_REPACK", "no", 1);
-  EXPECT_ERROR(cpu::wants_stripes(), InvalidArgument, "BEESWAX_CPU_REPACK=no is not off");
-  unsetenv("BEESWAX_CPU_REPACK");
-  EXPECT_TRUE(cpu::wants_stripes());
+  EXPECT_ERROR(cpu::repack_of_variable(), InvalidArgument, "BEESWAX_CPU_REPACK=no is neither off nor on");
+  setenv("BEESWAX_CPU_REPACK", kept.c_str(), 1);
 }
 
 }  // namespace

@@ -59,15 +59,30 @@ std::shared_ptr<std::byte> take_memory(size_t bytes) {
           [memory, bytes](std::byte*) { kept_bytes.fetch_sub(bytes, std::memory_order_relaxed); }};
 }
 
+std::atomic<Repack>& setting() {
+  static std::atomic<Repack> repack{repack_of_variable()};
+  return repack;
+}
+
+bool may_make() {
+  const Repack repack = setting().load(std::memory_order_relaxed);
+  return repack == Repack::On ||
+         (repack == Repack::Auto && repacks() && ThreadPool::global().threads() <= kMostStripeThreads);
+}
+
 }  // namespace
 
-bool wants_stripes() {
+Repack repack_of_variable() {
   const char* said = std::getenv("BEESWAX_CPU_REPACK");
   const std::string_view wanted = said == nullptr ? "" : said;
-  if (!wanted.empty() && wanted != "off")
-    fail(ErrorKind::InvalidArgument, "cpu", "BEESWAX_CPU_REPACK=", wanted, " is not off");
-  return wanted.empty();
+  if (wanted == "off") return Repack::Off;
+  if (wanted == "on") return Repack::On;
+  if (!wanted.empty())
+    fail(ErrorKind::InvalidArgument, "cpu", "BEESWAX_CPU_REPACK=", wanted, " is neither off nor on");
+  return Repack::Auto;
 }
+
+void set_repack(Repack repack) { setting() = repack; }
 
 RepackedWeights stripes_statistics() {
   return {kept_bytes.load(std::memory_order_relaxed),
@@ -76,16 +91,15 @@ RepackedWeights stripes_statistics() {
 
 StripesUse::StripesUse(const Storage& blocks, QuantType type, int64_t n, int64_t k,
                        const QuantizedDotKernels& kernels) {
-  static const bool wanted = wants_stripes();
   const StripeKernels& loops = kernels.stripes[static_cast<size_t>(type)];
-  if (!wanted || loops.rows == nullptr || n < kernels.stripe_rows) return;
+  if (loops.rows == nullptr || n < kernels.stripe_rows) return;
   detail::RefCounted* kept = blocks.companion();
   if (kept == nullptr) kept = blocks.keep_companion(detail::Ref<detail::RefCounted>(new Stripes(type, n, k)));
   auto* const stripes = static_cast<Stripes*>(kept);
   if (!stripes->is_of(type, n, k)) return;
   int uses = stripes->uses_.load(std::memory_order_acquire);
   if (uses == Stripes::kMade) data_ = stripes->memory_.get();
-  if (uses < 0 || ThreadPool::global().threads() > kMostStripeThreads) return;
+  if (uses < 0 || !may_make()) return;
   // Where threads count at the same time, one of them may not be counted.
   const bool now = uses + 1 == kMakeAt;
   if (!stripes->uses_.compare_exchange_strong(uses, now ? Stripes::kMaking : uses + 1) || !now) return;

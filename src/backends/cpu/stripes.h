@@ -11,7 +11,7 @@
 //
 // Memory: as much as the weights. So they are made only while that leaves as much available as all of them
 // take together, for weights of a file are read from its pages in memory, which other memory displaces. The
-// variable BEESWAX_CPU_REPACK=off does without.
+// variable BEESWAX_CPU_REPACK=off does without; =on asks neither for threads nor for processors.
 #pragma once
 
 #include <atomic>
@@ -20,6 +20,7 @@
 #include <memory>
 
 #include "backends/cpu/kernels/quantized.h"
+#include "backends/cpu/processor.h"
 #include "beeswax/detail/ref.h"
 #include "beeswax/qtensor_type.h"
 #include "beeswax/system.h"
@@ -29,6 +30,8 @@ namespace beeswax::cpu {
 
 constexpr int kMakeAt = 16;            // products of a weight
 constexpr int kMostStripeThreads = 4;  // that work
+/// Whether stripes are known to help on this processor.
+inline bool repacks() { return kMaker == Maker::other; }
 
 /// A weight's stripes, or its chance to get them.
 class Stripes final : public detail::RefCounted {
@@ -72,8 +75,12 @@ class StripesUse {
   Stripes* making_ = nullptr;  // which the weights keep
 };
 
-/// Whether the variable allows stripes; InvalidArgument where it says something else.
-bool wants_stripes();
+/// Where stripes are made: nowhere, where they are known to help, or wherever a level has loops for them.
+enum class Repack { Off, Auto, On };
+/// What the variable says; InvalidArgument where that is something else.
+Repack repack_of_variable();
+/// For tests: instead of what the variable said at the start.
+void set_repack(Repack repack);
 /// Whether so many bytes more may be kept beside those that are, where so many are available.
 inline bool may_keep_stripes(size_t bytes, size_t kept, size_t available) {
   return bytes <= available && kept + bytes <= available - bytes;
