@@ -36,7 +36,7 @@ constexpr int64_t kKeys = kChunk;
 constexpr int64_t kScoreBytes = 512 << 10;
 constexpr int64_t kLeastRows = 56;
 // Multiply-adds below which waking other threads costs more than they bring.
-constexpr int64_t kSerialWork = 1 << 18;
+constexpr int64_t kSerialWork = 1 << 16;
 
 /// Keys or values of all heads.
 struct Cached {

@@ -293,11 +293,16 @@ class Activations {
     if (form.type != kRows) tile_ = kernels_.tile_rows;
     form.stride = form.type == kRows ? row_stride_ : kernels_.tile_bytes[form.type](k_);
   }
-  void make();
-  /// The stripes of weights [n, k] that meet these from their blocks.
-  StripesUse stripes(QuantType type, const Storage& blocks, int64_t n) {
-    return of(type).type == kRows ? StripesUse(blocks, type, n, k_, kernels_) : StripesUse();
+  /// The same of one that may read stripes of its weights instead of their blocks.
+  StripesUse add(const QuantizedProduct& product) {
+    add(product.type);
+    if (of(product.type).type != kRows) return {};
+    const int64_t n = product.n();
+    StripesUse use(*product.blocks, product.type, n, k_, kernels_);
+    reads_blocks_ = reads_blocks_ || use.data() == nullptr || n % kernels_.stripe_rows != 0;
+    return use;
   }
+  void make();
   Product product(QuantType type, const std::byte* weights, const Target& out) {
     const Form& form = of(type);
     const Shape& shape = out.layout->shape();
@@ -330,6 +335,7 @@ class Activations {
   const Operand& x_;
   bool super_;  // blocks of 256
   int64_t k_, m_, row_stride_, tile_ = 1;
+  bool reads_blocks_ = false;  // some product of rows
   const QuantizedDotKernels& kernels_;
   std::array<Form, Backend::kMostProducts> forms_;
   size_t count_ = 0;
@@ -345,7 +351,7 @@ void Activations::make() {
     by_rows = by_rows || form.type == kRows || kernels_.prepare_tile[form.type] == nullptr;
   }
   const auto prepare = kernels_.prepare[super_ ? 1 : 0];
-  const auto arrange = all_rows != nullptr ? kernels_.arrange[super_ ? 1 : 0] : nullptr;
+  const auto arrange = reads_blocks_ ? kernels_.arrange[super_ ? 1 : 0] : nullptr;
   const auto make_tile = [&](int64_t t) {
     const int64_t first = t * tile_, count = std::min(tile_, m_ - first);
     std::byte* const rows = all_rows != nullptr ? all_rows + first * row_stride_
@@ -418,15 +424,14 @@ void CpuBackend::dequantize(QuantType type, const Storage& blocks, const Target&
 
 void CpuBackend::quantized_matmul(const Operand& x, std::span<const QuantizedProduct> products) {
   Activations activations(x, quant_traits(products[0].type).block_elements == 256);
-  for (const QuantizedProduct& product : products) activations.add(product.type);
+  std::array<StripesUse, kMostProducts> stripes;
+  for (size_t i = 0; i < products.size(); ++i) stripes[i] = activations.add(products[i]);
   activations.make();
   std::array<Work, kMostProducts> works;
-  std::array<StripesUse, kMostProducts> stripes;
   int64_t tasks = 0;
   for (size_t i = 0; i < products.size(); ++i) {
     const QuantizedProduct& each = products[i];
     Product product = activations.product(each.type, each.blocks->data(), each.out);
-    stripes[i] = activations.stripes(each.type, *each.blocks, product.n);
     product.stripes = stripes[i].data();
     product.makes_stripes = stripes[i].is_making();
     works[i] = Work(product);

@@ -89,7 +89,7 @@ struct StripeKernels {
   int64_t (*bytes)(int64_t k);
   /// Makes a stripe of as many rows.
   void (*make)(const std::byte* weights, int64_t k, std::byte* stripe);
-  /// What `rows` gives for the rows of `count` stripes; y is prepared and arranged.
+  /// What `rows` gives for the rows of `count` stripes; y is prepared.
   void (*rows)(const std::byte* stripes, int64_t count, int64_t k, const std::byte* y, float* out);
 };
 
