@@ -126,16 +126,17 @@ void print_timings(const generate::Generated& out, const generate::SamplingOptio
   if (!os::is_terminal(os::Stream::Output) && os::is_terminal(os::Stream::Error)) std::fprintf(stderr, "\n");
   // Nothing is drawn at temperature 0.
   const std::string seed = sampling.temperature > 0 ? ", seed " + std::to_string(sampling.seed) : "";
-  // Part of the time of decoding; nothing that is seen of small models.
-  const double repacking = repacked_weights().seconds;
+  // Part of the time of decoding; of small models not worth a word.
+  constexpr size_t kWorthAWord = size_t{64} << 20;
+  const RepackedWeights repacked = repacked_weights();
   char repack[64] = "";
-  if (repacking >= 0.005)
-    std::snprintf(repack, sizeof(repack), ", %.2f s of these repacking weights", repacking);
+  if (repacked.bytes >= kWorthAWord)
+    std::snprintf(repack, sizeof(repack), " with %.2f s of repacking weights", repacked.seconds);
   std::fprintf(
-      stderr, "load %.2f s, prefill %s tokens at %.1f tokens/s, decode %s tokens at %.1f tokens/s (%s)%s%s\n",
+      stderr, "load %.2f s, prefill %s tokens at %.1f tokens/s, decode %s tokens at %.1f tokens/s%s (%s)%s\n",
       load_seconds, std::to_string(out.prompt_tokens).c_str(), rate(out.prompt_tokens, out.prefill_seconds),
-      std::to_string(out.decoded).c_str(), rate(out.decoded, out.decode_seconds),
-      std::string(generate::stop_reason_name(out.reason)).c_str(), repack, seed.c_str());
+      std::to_string(out.decoded).c_str(), rate(out.decoded, out.decode_seconds), repack,
+      std::string(generate::stop_reason_name(out.reason)).c_str(), seed.c_str());
 }
 
 void run(const RunOptions& options) {
