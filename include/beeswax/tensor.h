@@ -414,9 +414,10 @@ class BW_API Tensor {
     try {
       return make();
     } catch (const std::bad_alloc&) {
+      refuse_host_copy(operation);
     } catch (const std::length_error&) {
+      refuse_host_copy(operation);
     }
-    refuse_host_copy(operation);
   }
   void require_one_element() const;
   void require_rank(std::string_view operation, int rank) const;

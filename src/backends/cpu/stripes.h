@@ -5,9 +5,10 @@
 // threads work, for more of them outrun memory with loops over rows too: a Zen 4 core takes 31 to 45 GB/s
 // with these, and 69 to 109 with stripes.
 //
-// They are made while the kMakeAt-th such product of a weight runs, by the threads that read it anyway: about
-// what a short text gains, so that a longer one pays at most twice, loading takes no longer, and what is used
-// a few times costs nothing. They live as long as the weights' storage, and results do not change.
+// They are made while the kMakeAt-th such product of a weight runs, by the threads that read it anyway, so
+// that loading takes no longer. Making them takes about as long as so many products gain by them: what ends
+// earlier pays nothing, and what goes on is never far behind. They live as long as the weights' storage, and
+// results do not change.
 //
 // Memory: as much as the weights. So they are made only while that leaves as much available as all of them
 // take together, for weights of a file are read from its pages in memory, which other memory displaces. The
