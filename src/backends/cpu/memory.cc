@@ -12,6 +12,7 @@
 #include "backends/cpu/isa.h"
 #include "backends/cpu/memory.h"
 #include "backends/cpu/processor.h"
+#include "backends/cpu/stripes.h"
 #include "core/fail.h"
 #include "core/os/memory.h"
 #include "core/small_pool.h"
@@ -198,6 +199,7 @@ CpuBackend& CpuBackend::instance() {
   static CpuBackend& the_backend = []() -> CpuBackend& {
     check_maker();
     wants_amx();
+    static_cast<void>(repack_of_variable());
     static CpuBackend backend;
     return backend;
   }();
