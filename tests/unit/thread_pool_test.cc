@@ -170,7 +170,7 @@ int sum_of_tasks(int tasks) {
 }
 
 // On which threads that wait for one another tasks run.
-size_t threads_at_work(int threads) {
+[[maybe_unused]] size_t threads_at_work(int threads) {
   std::atomic<int> begun{0};
   std::vector<std::thread::id> ids(static_cast<size_t>(threads));
   ThreadPool::global().parallel_for(threads, [&](int64_t task) {
