@@ -22,7 +22,8 @@ std::optional<ErrorSlot> SharedSlot::take() const {
   uint32_t state = kSlotReported;
   if (!std::atomic_ref(host->state).compare_exchange_strong(state, kSlotClaimed, std::memory_order_acquire))
     return std::nullopt;
-  const ErrorSlot found = *host;
+  // The state is for others to look at meanwhile.
+  const ErrorSlot found{kSlotReported, host->code, host->value, host->place, host->limit, host->origin};
   // A kernel may claim the slot from here on.
   std::atomic_ref(host->state).store(kSlotEmpty, std::memory_order_release);
   return found;
