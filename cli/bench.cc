@@ -206,7 +206,7 @@ Result measure(const Subject& subject, const Test& test, int repeat, Floor& floo
   Result out;
   out.test = test;
   // A GPU loads kernels and asks its driver for memory where they are first needed: by other lengths of the
-  // past, too. The CPU repacks weights some tokens after the first.
+  // past, too. The CPU repacks weights some tokens after the first (kMakeAt in backends/cpu/stripes.h).
   constexpr int64_t kUntilRepacked = 17;
   const int64_t few = test.batch == 1 ? kUntilRepacked : test.batch;
   const int64_t first = subject.model->device().is_cpu() ? std::min(test.tokens, few) : test.tokens;

@@ -158,7 +158,7 @@ void product_of_stripes(const Product& p, int64_t begin, int64_t end) {
     const int64_t rows = std::min(step, last - row);
     std::byte* const stripe = p.stripes + row / height * bytes;
     if (p.makes_stripes) {
-      // In the order in which they lie: memory is slow to give sixteen rows block by block.
+      // In the order in which they lie: memory is slow to give many rows block by block.
       auto* const near = scratch<std::byte, 4>(height * p.row_bytes);
       std::copy_n(p.weight_row(row), height * p.row_bytes, near);
       loops.make(near, p.k, stripe);
@@ -242,13 +242,13 @@ struct Work {
   Work() = default;
   explicit Work(const Product& p) : product(p) {
     if (p.type_of_tiles == kRows) {
-      int64_t bytes = kTaskBytes;
+      int64_t bytes = kTaskBytes, height = 1;
       if (p.stripes != nullptr) {
-        const int64_t part = p.n * p.row_bytes / (ThreadPool::global().threads() * kStripeTasksEach);
-        bytes = std::clamp(part, kTaskBytes, kMostStripeBytes);
+        const int64_t each = p.n * p.row_bytes / (ThreadPool::global().threads() * kStripeTasksEach);
+        bytes = std::clamp(each, kTaskBytes, kMostStripeBytes);
+        height = p.kernels->stripe_rows;
       }
-      grain = round_up(std::max<int64_t>(8, bytes / p.row_bytes),
-                       p.stripes != nullptr ? p.kernels->stripe_rows : 1);
+      grain = round_up(std::max<int64_t>(8, bytes / p.row_bytes), height);
       tasks = ceil_div(p.n, grain);
       return;
     }
