@@ -13,6 +13,7 @@
 #include <utility>
 
 #include "backends/cpu/backend.h"
+#include "backends/cpu/byte_shares.h"
 #include "backends/cpu/gated.h"
 #include "backends/cpu/processor.h"
 #include "backends/cpu/streaming.h"
@@ -32,10 +33,7 @@ constexpr int64_t kActivationBlock = 64;  // activation rows, at most, that pass
 // read. A prompt takes 0.988 of the time on Zen 5 (Q8_0), 0.997 for K formats; elsewhere it was not measured.
 constexpr int64_t kAheadBlocks = 2;
 
-// Bytes of weights that a task without panels reads. Stripes have as many as leave each thread several tasks,
-// at most so many: with 64 KiB two Zen 4 cores generate with Q4_0 at 0.79 of a floor of 66 GB/s, so at 0.83,
-// and at 0.94 and 0.97 of one of 36.
-constexpr int64_t kTaskBytes = 64 << 10, kMostStripeBytes = 256 << 10, kStripeTasksEach = 16;
+constexpr int64_t kRowsAtLeast = 8;  // of a task without panels
 
 constexpr int64_t kTasksEach = 4;  // panels of a gated product for each thread, at least
 
@@ -112,6 +110,7 @@ struct Product {
   bool makes_stripes = false;
 
   int64_t sides() const { return gate != nullptr ? 2 : 1; }
+  int64_t bytes() const { return n * row_bytes; }
   const std::byte* weight_row(int64_t row) const { return weights + row * row_bytes; }
   const std::byte* activation(int64_t row) const { return activations + row * activation_stride; }
   const std::byte* tiles(int64_t row) const {
@@ -232,26 +231,14 @@ void product_of_panels(const Product& p, int64_t begin, int64_t end, int64_t fir
   if (p.past_caches) copy_kernels().fence();
 }
 
-/// A product in tasks, from the blocks in memory or through panels.
-struct Work {
+/// A product through panels, in tasks.
+struct PanelTasks {
   Product product = {};
-  int64_t grain = 0;  // weight rows of a task without panels, whole stripes if any; 0: with panels
   int64_t panels = 0, groups = 0, parts = 1, part = 0;
   int64_t tasks = 0;
 
-  Work() = default;
-  explicit Work(const Product& p) : product(p) {
-    if (p.type_of_tiles == kRows) {
-      int64_t bytes = kTaskBytes, height = 1;
-      if (p.stripes != nullptr) {
-        const int64_t each = p.n * p.row_bytes / (ThreadPool::global().threads() * kStripeTasksEach);
-        bytes = std::clamp(each, kTaskBytes, kMostStripeBytes);
-        height = p.kernels->stripe_rows;
-      }
-      grain = round_up(std::max<int64_t>(8, bytes / p.row_bytes), height);
-      tasks = ceil_div(p.n, grain);
-      return;
-    }
+  PanelTasks() = default;
+  explicit PanelTasks(const Product& p) : product(p) {
     const int64_t threads = ThreadPool::global().threads();
     panels = ceil_div(p.n, p.kernels->panel_rows);
     // Groups of panels, alike and as many for each thread.
@@ -268,15 +255,48 @@ struct Work {
 
   void run(int64_t task) const {
     const Product& p = product;
-    if (grain > 0) {
-      const int64_t begin = task * grain, end = std::min(p.n, begin + grain);
-      return p.stripes != nullptr ? product_of_stripes(p, begin, end) : product_of_rows(p, begin, end);
-    }
     const int64_t height = p.kernels->panel_rows;
     const int64_t group = task / parts, first = std::min(p.m, task % parts * part);
     const int64_t begin = group * panels / groups * height, end = (group + 1) * panels / groups * height;
     product_of_panels(p, begin, std::min(p.n, end), first, std::min(p.m, first + part));
   }
+};
+
+/// The products of a call without panels, from blocks or from stripes, in tasks.
+class RowTasks {
+ public:
+  void add(const Product& p) {
+    products_[count_++] = p;
+    bytes_ += p.bytes();
+  }
+  /// After the last one.
+  int64_t cut() {
+    shares_ = ByteShares(bytes_, ThreadPool::global().threads());
+    return shares_.tasks();
+  }
+  void run(int64_t task) const {
+    int64_t begin = shares_.begin(task), end = shares_.begin(task + 1);
+    for (size_t i = 0; i < count_; ++i) {
+      const Product& p = products_[i];
+      const int64_t first = row_at(p, begin), last = row_at(p, end);
+      if (first < last && p.stripes != nullptr) product_of_stripes(p, first, last);
+      if (first < last && p.stripes == nullptr) product_of_rows(p, first, last);
+      begin -= p.bytes();
+      end -= p.bytes();
+    }
+  }
+
+ private:
+  /// The row that a cut so many bytes behind the first one falls on: where loops begin, or the end.
+  static int64_t row_at(const Product& p, int64_t bytes) {
+    const int64_t step = p.stripes != nullptr ? p.kernels->stripe_rows : kRowsAtLeast;
+    return bytes >= p.bytes() ? p.n : std::max<int64_t>(0, bytes / p.row_bytes / step * step);
+  }
+
+  std::array<Product, Backend::kMostProducts> products_ = {};
+  size_t count_ = 0;
+  int64_t bytes_ = 0;
+  ByteShares shares_;
 };
 
 /// Activations in one of the forms that products read: prepared rows, or the tiles of a format.
@@ -437,19 +457,26 @@ void CpuBackend::quantized_matmul(const Operand& x, std::span<const QuantizedPro
   std::array<StripesUse, kMostProducts> stripes;
   for (size_t i = 0; i < products.size(); ++i) stripes[i] = activations.add(products[i]);
   activations.make();
-  std::array<Work, kMostProducts> works;
+  std::array<PanelTasks, kMostProducts> panel_tasks;
+  RowTasks row_tasks;
   int64_t tasks = 0;
   for (size_t i = 0; i < products.size(); ++i) {
     const QuantizedProduct& each = products[i];
     Product product = activations.product(each.type, each.blocks->data(), each.out);
     product.stripes = stripes[i].data();
     product.makes_stripes = stripes[i].is_making();
-    works[i] = Work(product);
-    tasks += works[i].tasks;
+    if (product.type_of_tiles == kRows)
+      row_tasks.add(product);
+    else
+      panel_tasks[i] = PanelTasks(product);
+    tasks += panel_tasks[i].tasks;
   }
+  const int64_t rows = row_tasks.cut();
   const auto start = std::chrono::steady_clock::now();
-  ThreadPool::global().parallel_for(tasks, [&](int64_t task) {
-    const Work* work = works.data();
+  ThreadPool::global().parallel_for(rows + tasks, [&](int64_t task) {
+    if (task < rows) return row_tasks.run(task);
+    task -= rows;
+    const PanelTasks* work = panel_tasks.data();
     for (; task >= work->tasks; ++work) task -= work->tasks;
     work->run(task);
   });
@@ -476,7 +503,7 @@ void CpuBackend::quantized_gated(UnaryOp op, const Operand& x, QuantType type, c
   product.gate = &loop;
   product.factors = factor.data();
   product.past_caches = beyond_caches(static_cast<size_t>(product.m * product.n) * sizeof(float));
-  const Work work(product);
+  const PanelTasks work(product);
   ThreadPool::global().parallel_for(work.tasks, [&](int64_t task) { work.run(task); });
 }
 

@@ -2,7 +2,7 @@
 // Quantized weights that are kept a second time, repacked into stripes: the order in which products with few
 // activations read them, where a level has loops for that (StripeKernels). Generating text meets the same
 // weights again and again; with stripes memory and not the core limits it. So they are made only where few
-// threads work: a Zen 4 core takes 31 to 47 GB/s from caches with loops over rows too (and 70 to 109 with
+// threads work: a Zen 4 core takes 31 to 47 GB/s from caches with loops over rows too (and 60 to 110 with
 // stripes), so five would outrun most memory; more than four were not measured.
 //
 // They are made while the kMakeAt-th such product of a weight runs, by the threads that read it anyway, so
