@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // `beeswax quantize`: a model file with its matrices in another type.
 #include <atomic>
+#include <cctype>
 #include <csignal>
 #include <cstdio>
 #include <cstdlib>
@@ -106,9 +107,11 @@ void warn_of_rows(const std::vector<models::RequantizedTensor>& plan) {
 
 // A type for the embedding: blocks or floats that a file can hold.
 const io::GgmlType* type_named(const std::string& name) {
+  std::string wanted = name;
+  for (char& c : wanted) c = static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
   const models::Mixture* found = nullptr;
   for (const models::Mixture& mixture : models::mixtures())
-    if (io::ggml_type(mixture.base)->name == name) found = &mixture;
+    if (io::ggml_type(mixture.base)->name == wanted) found = &mixture;
   if (found == nullptr)
     fail(ErrorKind::InvalidArgument, "quantize", "--embedding ", name,
          ": give f32, f16, bf16, q4_0, q4_1, q5_0, q5_1, q8_0, q2_k, q3_k, q4_k, q5_k or q6_k");

@@ -67,9 +67,11 @@ std::string prompt_of(const RunOptions& options) {
       throw unreadable;  // a folder opens, and fails when it is read
     }
   }
-  if (!options.prompt_given && !os::is_terminal(os::Stream::Input))
-    return without_last_line_end(read_all(std::cin));
-  return options.prompt;
+  if (options.prompt_given || os::is_terminal(os::Stream::Input)) return options.prompt;
+  std::string text = read_all(std::cin);
+  if (std::ferror(stdin) != 0)
+    throw Error(ErrorKind::Io, "run", "standard input cannot be read; give a prompt by -p or -f");
+  return without_last_line_end(std::move(text));
 }
 
 // Any seed of 64 bits; one below 0 is none.
@@ -176,10 +178,11 @@ void run(const RunOptions& options) {
   settings.sampling.seed = options.seed ? *options.seed : uint64_t{std::random_device{}()} << 16;
   settings.sampling.penalty_window = options.penalty_window < 0 ? INT64_MAX : options.penalty_window;
   models::Cache past = model->make_cache(context, cache_type);
-  std::signal(SIGINT, [](int number) {
+  const auto before = std::signal(SIGINT, [](int number) {
     interrupted = true;
     std::signal(number, SIG_DFL);  // the second one ends the program at once
   });
+  if (before == SIG_IGN) std::signal(SIGINT, SIG_IGN);  // as for a script's commands in the background
   size_t printed = 0;
   const auto print = [&](std::string_view text) {
     if (options.json) return;

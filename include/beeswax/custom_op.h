@@ -84,6 +84,9 @@ struct CustomOpParts {
 class BW_API CustomOp {
  public:
   CustomOp(std::string name, CustomOpParts parts);
+  // Copies are the same operation, and moving copies: no object is without one.
+  CustomOp(const CustomOp&) = default;
+  CustomOp& operator=(const CustomOp&) = default;
 
   const std::string& name() const;
   /// A new tensor on the inputs' device, of which there is at least one. The kernel is compiled at the first

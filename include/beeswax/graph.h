@@ -34,6 +34,9 @@ class BW_API Graph {
   /// first use and memory that the pool does not have: run `operations` once before, and drop the results.
   /// Also Unsupported: the CPU, drivers without graphs. Throws InvalidArgument within another capture.
   static Graph capture(const Device& device, const std::function<void()>& operations);
+  // Copies are the same graph, and moving copies: no object is without one.
+  Graph(const Graph&) = default;
+  Graph& operator=(const Graph&) = default;
 
   /// Submits the recorded operations to the thread's current stream, after what other streams do with the
   /// graph's memory, and does not wait. Errors that its kernels find are thrown by the next call that waits

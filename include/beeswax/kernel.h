@@ -7,7 +7,7 @@
 //         const int i = blockIdx.x * blockDim.x + threadIdx.x;
 //         if (i < n) y[i] = factor * x[i];
 //       })", "scale");
-//     scale.launch({.grid = {(n + 255) / 256}, .block = {256}}, x, output(y), 2.0f, n);
+//     scale.launch({.grid = {(n + 255u) / 256}, .block = {256}}, x, output(y), 2.0f, n);
 //
 // NVIDIA's NVRTC or AMD's hiprtc compiles it, or else an installed clang++ (19 or newer), which needs no
 // toolkit of a vendor's. Compiled code is kept in beeswax/code of the user's cache folder, or in
@@ -106,6 +106,9 @@ class BW_API Kernel {
   /// is installed.
   static Kernel compile(const Device& device, std::string_view source, std::string_view name,
                         const KernelOptions& options = {});
+  // Copies are the same kernel, and moving copies: no object is without one.
+  Kernel(const Kernel&) = default;
+  Kernel& operator=(const Kernel&) = default;
 
   const std::string& name() const;
   const Device& device() const;

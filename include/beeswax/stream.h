@@ -39,6 +39,9 @@ class BW_API Stream {
   static Stream make(const Device& device);
   /// The calling thread's.
   static Stream current(const Device& device);
+  // Copies are the same stream, and moving copies: no object is without one.
+  Stream(const Stream&) = default;
+  Stream& operator=(const Stream&) = default;
 
   const Device& device() const;
   /// Waits for what was submitted to this stream, by whichever thread. Throws what failed on the device, or

@@ -179,6 +179,7 @@ class BW_API Tensor {
   template <class T>
   std::vector<std::vector<T>> to_vec2() const {
     require_rank("to_vec2", 2);
+    check_host_copy("to_vec2", kDTypeOf<T>);
     return on_host("to_vec2", [&] {
       std::vector<std::vector<T>> out;
       out.reserve(static_cast<size_t>(dims()[0]));
@@ -189,6 +190,7 @@ class BW_API Tensor {
   template <class T>
   std::vector<std::vector<std::vector<T>>> to_vec3() const {
     require_rank("to_vec3", 3);
+    check_host_copy("to_vec3", kDTypeOf<T>);
     return on_host("to_vec3", [&] {
       std::vector<std::vector<std::vector<T>>> out;
       out.reserve(static_cast<size_t>(dims()[0]));

@@ -18,6 +18,9 @@ Layout::Layout(const Shape& shape, int64_t offset) : shape_(shape), offset_(offs
 
 Layout::Layout(const Shape& shape, std::span<const int64_t> strides, int64_t offset)
     : shape_(shape), offset_(offset) {
+  if (strides.size() != static_cast<size_t>(rank()))
+    fail(ErrorKind::InvalidArgument, "layout", strides.size(), " strides for shape ", shape,
+         "; accepted: one for each axis");
   std::ranges::copy(strides, strides_.begin());
 }
 

@@ -33,6 +33,8 @@ void Shape::push_back(int64_t size) { insert(rank_, size); }
 void Shape::insert(int axis, int64_t size) {
   check_rank(static_cast<size_t>(rank_) + 1);
   if (size < 0) fail_size(size);
+  if (axis < 0 || axis > rank_)
+    fail(ErrorKind::DimOutOfRange, "shape", "no size can be put before axis ", axis, " of shape ", *this);
   std::copy_backward(dims_.begin() + axis, dims_.begin() + rank_, dims_.begin() + rank_ + 1);
   ++rank_;
   dims_[static_cast<size_t>(axis)] = size;
@@ -45,6 +47,7 @@ void Shape::refuse(int axis, int64_t size) const {
 }
 
 void Shape::erase(int axis) {
+  if (axis < 0 || axis >= rank_) refuse(axis, 0);
   std::copy(dims_.begin() + axis + 1, dims_.begin() + rank_, dims_.begin() + axis);
   --rank_;
 }

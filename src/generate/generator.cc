@@ -190,6 +190,7 @@ Generated generate(const models::Model& model, const text::Tokenizer& tokenizer,
   }
   out.decode_seconds = seconds_since(start);
   std::string held = filter.push(decoder.finish());
+  if (filter.stopped()) out.reason = StopReason::StopString;  // it took the last bytes to show
   held += filter.finish();
   out.text += held;
   if (!held.empty()) ask(held);

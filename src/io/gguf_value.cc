@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "io/gguf_value.h"
 
+#include <algorithm>
 #include <cmath>
 #include <cstdio>
 #include <cstring>
@@ -61,8 +62,10 @@ std::string number_text(double value) {
 
 std::string quoted(std::string_view text) {
   const bool cut = text.size() > kShownText;
+  size_t end = std::min(text.size(), kShownText);
+  while (cut && end > 0 && (static_cast<unsigned char>(text[end]) & 0xc0) == 0x80) --end;  // whole characters
   std::string out = "\"";
-  for (const char c : shown(text.substr(0, kShownText), true))
+  for (const char c : shown(text.substr(0, end), true))
     out += c == '\n' ? std::string("\\n") : std::string(1, c);
   return out + (cut ? "...\" (" + std::to_string(text.size()) + " bytes)" : "\"");
 }
@@ -74,7 +77,7 @@ std::string array_text(const GgufArray& array) {
     if (array.type == GgufType::String) {
       out += quoted(array.strings[i]);
     } else if (is_number(array.type)) {
-      out += visit_element(array, i, [](auto x) { return number_text(static_cast<double>(x)); });
+      out += gguf_element(array, i).to_string();
     } else {
       out += "[..]";
     }

@@ -70,7 +70,7 @@ DecoderOptions read_decoder(const Metadata& metadata) {
   info.head_size = metadata.size("attention.key_length", info.width / info.heads);
   info.context = metadata.size("context_length");
   out.feed = metadata.size("feed_forward_length");
-  out.epsilon = metadata.number("attention.layer_norm_rms_epsilon", 1e-5);
+  out.epsilon = read_above(metadata, "attention.layer_norm_rms_epsilon", 1e-5, 0, true);
   out.attention_scale = 1 / std::sqrt(static_cast<double>(info.head_size));
   if (info.heads % info.kv_heads != 0 ||
       metadata.size("attention.value_length", info.head_size) != info.head_size)

@@ -108,12 +108,13 @@ std::vector<std::byte> convert(const io::GgufTensor& tensor, const RequantizedTe
 
 void copy_metadata(const io::GgufFile& in, const RequantizeOptions& options, io::GgufWriter* out) {
   constexpr std::string_view kReplaced[] = {"general.file_type", "general.quantization_version",
-                                            "quantize.imatrix.file", "quantize.imatrix.entries_count",
                                             // The parts of a split file become one.
                                             "split.no", "split.count", "split.tensors.count"};
   const RowOrder order(in);
   for (const auto& [key, value] : in.metadata())
-    if (std::ranges::find(kReplaced, key) == std::end(kReplaced) && key != order.key()) out->set(key, value);
+    if (std::ranges::find(kReplaced, key) == std::end(kReplaced) && !key.starts_with("quantize.imatrix.") &&
+        key != order.key())
+      out->set(key, value);
   if (options.tokenizer != nullptr) write_tokenizer(*options.tokenizer, out);
   out->set_u32("general.file_type", options.mixture->file_type);
   out->set_u32("general.quantization_version", kFormatVersion);
@@ -123,12 +124,13 @@ void copy_metadata(const io::GgufFile& in, const RequantizeOptions& options, io:
   out->set_u32("quantize.imatrix.entries_count", static_cast<uint32_t>(options.importance->size()));
 }
 
-// Whether `path` is a file that `in` is read from, under whatever name.
-bool is_read_from(const io::GgufFile& in, const std::string& path) {
+// Whether `path` is a file that `in` or the importance matrix is read from, under whatever name.
+bool is_read_from(const io::GgufFile& in, const io::Imatrix* importance, const std::string& path) {
   const auto same = [&](const std::string& name) {
     std::error_code error;
     return name == path || std::filesystem::equivalent(name, path, error);
   };
+  if (importance != nullptr && same(importance->name())) return true;
   if (in.assembled()) {
     std::error_code error;
     for (const auto& entry : std::filesystem::directory_iterator(in.name(), error)) {
@@ -160,7 +162,9 @@ std::vector<RequantizedTensor> plan_requantize(const io::GgufFile& in, const Req
     check_source(in, tensor);
     RequantizedTensor step{.name = tensor.name, .shape = tensor.shape, .before = tensor.type};
     step.after = step.wanted = tensor.type;
-    if (is_quantizable(tensor.name, tensor.shape) && tensor.shape.elem_count() > 0) {
+    const bool numbers =
+        tensor.type->in_blocks() || (tensor.type->dtype && dtype_is_float(*tensor.type->dtype));
+    if (numbers && is_quantizable(tensor.name, tensor.shape) && tensor.shape.elem_count() > 0) {
       step.wanted = options.embedding != nullptr && is_outer(tensor.name)
                         ? options.embedding
                         : &choose_type(*options.mixture, model, tensor.name, options.pure);
@@ -189,7 +193,7 @@ std::vector<RequantizedTensor> plan_requantize(const io::GgufFile& in, const Req
 
 void requantize(const io::GgufFile& in, const std::string& path, const RequantizeOptions& options,
                 const std::vector<RequantizedTensor>& plan, const OnRequantized& on_done) {
-  if (is_read_from(in, path))
+  if (is_read_from(in, options.importance, path))
     fail(ErrorKind::InvalidArgument, "quantize", path, " is the file that is read; write to another one");
   io::GgufWriter writer(in.alignment());
   copy_metadata(in, options, &writer);

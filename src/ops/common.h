@@ -2,6 +2,7 @@
 // What every operation does before it calls a backend: names for operands, checks with their messages.
 #pragma once
 
+#include <new>
 #include <string_view>
 
 #include "backends/backend.h"
@@ -26,6 +27,20 @@ void write_in_place(const Tensor& x, const Submit& submit) {
   submit();
   backend.end_write(x.storage());
   x.storage().bump_version();
+}
+
+/// Submits what takes memory of its own beside x and its result: where there is none, the error names the
+/// operation and x.
+template <class Submit>
+void within_memory(std::string_view operation, const Tensor& x, const Submit& submit) {
+  try {
+    submit();
+  } catch (const std::bad_alloc&) {
+    fail(ErrorKind::OutOfMemory, operation, "no memory for what the operation needs beside ", x.describe());
+  } catch (Error& error) {
+    if (error.kind() != ErrorKind::OutOfMemory && error.kind() != ErrorKind::TooLarge) throw;
+    throw error.while_doing(join_text(operation, " of ", x.describe()));
+  }
 }
 
 /// A new dense tensor on x's device.

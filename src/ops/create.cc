@@ -82,12 +82,26 @@ Tensor Tensor::arange(const Scalar& start, const Scalar& end, DType dtype, const
 
 namespace {
 
-// Elements of a range of whole numbers, in 64 bits without a sign: the distance may not fit 63.
+// Elements of a range of whole numbers, `last` the last one that may be: in 64 bits without a sign, for the
+// distance may not fit 63. All of them, from the first to the last i64, are counted as one less.
 uint64_t whole_steps(int64_t first, int64_t last, int64_t by) {
-  const auto from = static_cast<uint64_t>(first);
-  const auto to = static_cast<uint64_t>(last);
-  if (by > 0) return last > first ? (to - from - 1) / static_cast<uint64_t>(by) + 1 : 0;
-  return last < first ? (from - to - 1) / (uint64_t{0} - static_cast<uint64_t>(by)) + 1 : 0;
+  const auto from = static_cast<uint64_t>(first), to = static_cast<uint64_t>(last);
+  if (by > 0 ? last < first : last > first) return 0;
+  const uint64_t steps = by > 0 ? (to - from) / static_cast<uint64_t>(by)
+                                : (from - to) / (uint64_t{0} - static_cast<uint64_t>(by));
+  return steps == UINT64_MAX ? steps : steps + 1;
+}
+
+// The i64 next to the end of a range, on the side that it comes from; the range is empty where `none`.
+int64_t last_before(const Scalar& end, bool rising, bool& none) {
+  if (end.is_int()) {
+    none = end.as_int() == (rising ? INT64_MIN : INT64_MAX);
+    return none ? end.as_int() : end.as_int() - (rising ? 1 : -1);
+  }
+  const double last = rising ? std::ceil(end.as_double()) : std::floor(end.as_double());
+  none = rising ? last <= -0x1p63 : last >= 0x1p63;
+  if (rising ? last >= 0x1p63 : last < -0x1p63) return rising ? INT64_MAX : INT64_MIN;
+  return none ? 0 : static_cast<int64_t>(last) - (rising ? 1 : -1);
 }
 
 // (end - start) / step, whatever the distance.
@@ -111,10 +125,15 @@ Tensor Tensor::arange_step(const Scalar& start, const Scalar& end, const Scalar&
          " in steps of 0; accepted: any other step");
   // The end is not one of the values, so it need not be a value of the dtype: 0 to 256 are all of u8.
   const Scalar first = whole ? start.to(dtype, "arange") : start.as_double();
+  if (whole && std::trunc(step.as_double()) != step.as_double())
+    fail(ErrorKind::InvalidArgument, "arange", "steps of ", step, " do not lead to values of ",
+         dtype_name(dtype), "; accepted: whole numbers");
   const Scalar by = whole ? step.to(DType::I64, "arange") : step.as_double();
   uint64_t count = 0;
   if (whole) {
-    count = whole_steps(first.as_int(), end.to(DType::I64, "arange").as_int(), by.as_int());
+    bool none = false;
+    const int64_t last = last_before(end, by.as_int() > 0, none);
+    count = none ? 0 : whole_steps(first.as_int(), last, by.as_int());
   } else {
     const double steps = std::ceil(steps_between(start.as_double(), end.as_double(), step.as_double()));
     count = steps > 0 ? static_cast<uint64_t>(std::min(steps, 0x1p63)) : 0;

@@ -13,15 +13,17 @@ void check_count(std::string_view operation, const Tensor& x, size_t count) {
          " axes; accepted: at most one for each");
 }
 
-// One position: a view. `axis` counts in x and is where the next position goes on.
-Tensor slice(std::string_view operation, const Tensor& x, const Index& index, int* axis) {
+// One position: a view. `axis` counts in x and is where the next position goes on; messages are of `given`,
+// what the caller indexes, whose axis `number` that is.
+Tensor slice(std::string_view operation, const Tensor& x, const Index& index, int* axis, const Tensor& given,
+             int number) {
   const int64_t size = x.shape()[*axis];
   ops::check_not_packed(operation, x);
   if (index.kind() == Index::Kind::At) {
     const int64_t at = index.at() < 0 ? index.at() + size : index.at();
     if (at < 0 || at >= size)
       fail(ErrorKind::IndexOutOfRange, operation, "position ", index.at(), " is out of range for axis ",
-           *axis, " of ", x.describe(), " (accepted: positions from ", -size, " to ", size - 1, ")");
+           number, " of ", given.describe(), " (accepted: positions from ", -size, " to ", size - 1, ")");
     return x.with_layout(x.layout().narrow(*axis, at, 1).squeeze(*axis));
   }
   const Range range = index.range();
@@ -29,8 +31,8 @@ Tensor slice(std::string_view operation, const Tensor& x, const Index& index, in
   const int64_t end = range.end == INT64_MAX ? size : range.end < 0 ? range.end + size : range.end;
   if (start < 0 || start > size || end < 0 || end > size)
     fail(ErrorKind::IndexOutOfRange, operation, "range ", range.start, "..",
-         range.end == INT64_MAX ? std::string() : std::to_string(range.end), " does not fit axis ", *axis,
-         " of ", x.describe(), " (accepted: positions from ", -size, " to ", size, ")");
+         range.end == INT64_MAX ? std::string() : std::to_string(range.end), " does not fit axis ", number,
+         " of ", given.describe(), " (accepted: positions from ", -size, " to ", size, ")");
   return x.with_layout(x.layout().narrow((*axis)++, start, std::max<int64_t>(0, end - start)));
 }
 
@@ -39,15 +41,16 @@ Tensor slice(std::string_view operation, const Tensor& x, const Index& index, in
 Tensor Tensor::index(std::span<const Index> indices) const {
   check_count("index", *this, indices.size());
   Tensor out = *this;
-  int axis = 0;
+  int axis = 0, number = 0;
   for (const Index& index : indices) {
     if (index.kind() == Index::Kind::Ids) {
       // A list is host data; it follows the tensor to its device.
       const Tensor& ids = index.ids();
       out = out.index_select(ids.device().is_cpu() ? ids.to_device(out.device()) : ids, axis++);
     } else {
-      out = slice("index", out, index, &axis);
+      out = slice("index", out, index, &axis, *this, number);
     }
+    ++number;
   }
   return out;
 }
@@ -66,12 +69,12 @@ Tensor Tensor::slice_assign(std::span<const Index> ranges, const Tensor& source)
   ops::check_same_device("slice_assign", *this, source);
   Tensor out = copy();
   Tensor part = out;
-  int axis = 0;
+  int axis = 0, number = 0;
   for (const Index& range : ranges) {
     if (range.kind() == Index::Kind::Ids)
       fail(ErrorKind::InvalidArgument, "slice_assign", "takes numbers and ranges, and got ids for ",
            describe(), "; for ids use scatter or index_add");
-    part = slice("slice_assign", part, range, &axis);
+    part = slice("slice_assign", part, range, &axis, *this, number++);
   }
   if (!(part.shape() == source.shape()))
     fail(ErrorKind::ShapeMismatch, "slice_assign", "the ranges name a slice ", part.describe(), " of ",

@@ -48,7 +48,8 @@ Tensor pool(std::string_view operation, PoolKind kind, const Tensor& x, const Pa
   s.h_stride = std::min(s.h_stride, s.h_in);
   s.w_stride = std::min(s.w_stride, s.w_in);
   Tensor out = ops::empty_on(x, {s.batch, s.channels, s.h_out, s.w_out}, x.dtype());
-  if (out.elem_count() > 0) ops::backend_of(x).pool(s, ops::operand(x), ops::target(out));
+  if (out.elem_count() > 0)
+    ops::within_memory(operation, x, [&] { ops::backend_of(x).pool(s, ops::operand(x), ops::target(out)); });
   return out;
 }
 
@@ -70,7 +71,9 @@ Tensor upsample(std::string_view operation, const Tensor& x, const Tensor& given
   if (std::max({s.h_in, s.w_in, s.h_out, s.w_out}) > kMostPositions)
     refuse(ErrorKind::TooLarge, "each side must be less than 2^31");
   Tensor out = ops::empty_on(x, {s.batch, s.channels, s.h_out, s.w_out}, x.dtype());
-  if (out.elem_count() > 0) ops::backend_of(x).upsample(s, ops::operand(x), ops::target(out));
+  if (out.elem_count() > 0)
+    ops::within_memory(operation, x,
+                       [&] { ops::backend_of(x).upsample(s, ops::operand(x), ops::target(out)); });
   return out;
 }
 

@@ -145,6 +145,9 @@ std::vector<Tensor> QTensor::forward_all(std::span<const QTensor* const> weights
 
 void QTensor::multiply(std::span<const QTensor* const> weights, const Tensor& x, std::span<Tensor> out) {
   for (size_t i = 0; i < weights.size(); ++i) {
+    if (weights[i] == nullptr)
+      fail(ErrorKind::InvalidArgument, "quantized_matmul", "weight ", i, " of ", weights.size(),
+           " is a null pointer");
     weights[i]->check_product(x);
     Shape shape = x.shape();
     shape.set(shape.rank() - 1, weights[i]->shape_[0]);

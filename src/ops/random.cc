@@ -68,10 +68,14 @@ void check_float(std::string_view operation, DType dtype) {
 Tensor Tensor::rand(const Shape& shape, DType dtype, const Device& device, double lo, double hi) {
   check_float("rand", dtype);
   const double width = hi - lo;
-  if (!(lo < hi) || !std::isfinite(width) ||
-      (dtype != DType::F64 && !std::isfinite(static_cast<float>(width))))
+  // Numbers are made in f32 from the first bound on, but for f64.
+  const auto finite = [&](double x) {
+    return std::isfinite(dtype == DType::F64 ? x : static_cast<float>(x));
+  };
+  if (!(lo < hi) || !finite(lo) || !finite(width))
     fail(ErrorKind::InvalidArgument, "rand", "the bounds ", Scalar(lo), " and ", Scalar(hi), " of a ",
-         dtype_name(dtype), " must be finite, the first one less, and their difference in range");
+         dtype_name(dtype), " must be finite, the first one less, and it and their difference in range of ",
+         dtype == DType::F64 ? "f64" : "f32");
   const RandomBounds bounds = random_bounds(dtype, lo, hi);
   if (!(bounds.first <= bounds.last))
     fail(ErrorKind::InvalidArgument, "rand", "no ", dtype_name(dtype), " lies in [", Scalar(lo), ", ",

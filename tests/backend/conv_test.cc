@@ -372,6 +372,28 @@ TEST(Conv, NanAndInfinityReachTheirWindowsOnly) {
   }
 }
 
+// The result is that of the input padded first, also where nothing but padding is left.
+TEST(Conv, OfPaddingAlone) {
+  const float nan = std::nanf("");
+  for (const DType dtype : {DType::F32, DType::F16, DType::F64}) {
+    const Tensor line = Tensor::zeros({1, 1, 0}, dtype);
+    const auto sums = line.conv1d(Tensor::full({1, 1, 3}, nan, dtype), {.padding = 2}).to_doubles();
+    ASSERT_EQ(sums.size(), 2u);
+    for (const double sum : sums) EXPECT_TRUE(std::isnan(sum));
+    EXPECT_EQ(line.conv1d(Tensor::ones({1, 1, 3}, dtype), {.padding = 2}).to_doubles(),
+              (std::vector<double>{0, 0}));
+    for (const Shape& shape : {Shape{1, 1, 0, 2}, Shape{1, 1, 2, 0}}) {
+      const Tensor x = Tensor::zeros(shape, dtype), kernel = Tensor::full({1, 1, 2, 2}, nan, dtype);
+      const Tensor padded = x.pad_with_zeros(2, 1, 1).pad_with_zeros(3, 1, 1);
+      const Tensor y = x.conv2d(kernel, {.padding = 1});
+      EXPECT_EQ(y.shape(), padded.conv2d(kernel).shape());
+      for (const double sum : y.to_doubles()) EXPECT_TRUE(std::isnan(sum));
+    }
+  }
+  const Tensor whole = Tensor::zeros({2, 3, 0}, DType::I32);
+  EXPECT_EQ(whole.conv1d(Tensor::ones({4, 3, 2}, DType::I32), {.padding = 1}).shape(), (Shape{2, 4, 1}));
+}
+
 TEST(Conv, FarTapsTakeLittleMemory) {
   const Tensor x = Tensor::ones({1, 1, 3, 3}, DType::F32);
   const Tensor kernel = Tensor::ones({1, 1, 3, 3}, DType::F32);

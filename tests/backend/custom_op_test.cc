@@ -78,6 +78,14 @@ TEST_F(CustomOps, AreOperations) {
     }
 }
 
+TEST_F(CustomOps, StayOperationsWhenMoved) {
+  CustomOp op = outer_plus_one();
+  const CustomOp moved = std::move(op);
+  EXPECT_EQ(op.name(), "outer_plus_one");  // NOLINT(bugprone-use-after-move): moving copies
+  const Tensor one = Tensor::from_vec<int32_t>({3}, {1});
+  EXPECT_EQ(op({one, one}).to_vec<int64_t>(), moved({one, one}).to_vec<int64_t>());
+}
+
 // Views come as dense tensors, and an empty result calls nothing.
 TEST_F(CustomOps, TakeViewsAndNothing) {
   const CustomOp op = outer_plus_one();

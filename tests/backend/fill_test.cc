@@ -90,6 +90,23 @@ TEST(Range, WholeNumbersToTheEdges) {
                                   INT64_MIN + step + step + step}));
   EXPECT_EQ(Tensor::arange_step(INT64_MAX, INT64_MIN, INT64_MIN, DType::I64).to_vec<int64_t>(),
             (std::vector<int64_t>{INT64_MAX, -1}));
+  // The end is not one of the values: it may be any number.
+  EXPECT_EQ(Tensor::arange_step(INT64_MAX - 2, uint64_t{1} << 63, 1, DType::I64).to_vec<int64_t>(),
+            (std::vector<int64_t>{INT64_MAX - 2, INT64_MAX - 1, INT64_MAX}));
+  EXPECT_EQ(Tensor::arange_step(INT64_MIN + 1, -1e30, -1, DType::I64).to_vec<int64_t>(),
+            (std::vector<int64_t>{INT64_MIN + 1, INT64_MIN}));
+  EXPECT_EQ(Tensor::arange(0, 2.5, DType::I32).to_vec<int32_t>(), (std::vector<int32_t>{0, 1, 2}));
+  EXPECT_EQ(Tensor::arange(0, 2.0, DType::I32).to_vec<int32_t>(), (std::vector<int32_t>{0, 1}));
+  EXPECT_EQ(Tensor::arange_step(0, -2.5, -1, DType::I32).to_vec<int32_t>(),
+            (std::vector<int32_t>{0, -1, -2}));
+  EXPECT_EQ(Tensor::arange(0, INT64_MIN, DType::I64).shape(), Shape({0}));
+  EXPECT_EQ(Tensor::arange_step(0, INT64_MAX, -1, DType::I64).shape(), Shape({0}));
+  EXPECT_EQ(Tensor::arange(0, -1e30, DType::I64).shape(), Shape({0}));
+  EXPECT_EQ(Tensor::arange_step(0, 1e30, -1, DType::I64).shape(), Shape({0}));
+  EXPECT_ERROR(Tensor::arange(INT64_MIN, 1e30, DType::I64), TooLarge, "more than 2^60 elements");
+  EXPECT_ERROR(Tensor::arange(0, 1e30, DType::I32), TooLarge, "more than 2^60 elements");
+  EXPECT_ERROR(Tensor::arange_step(0, 3, 0.5, DType::I32), InvalidArgument,
+               "[arange] steps of 0.5 do not lead to values of i32; accepted: whole numbers");
 }
 
 TEST(Range, EndsFarApart) {

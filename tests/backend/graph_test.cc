@@ -193,6 +193,7 @@ TEST_F(Graphs, WhatCannotBeRecordedIsRefused) {
           "4194304 bytes are asked of the driver; run the same operations once before capturing");
   refuses([&] { y = x.erf(); },
           "the first use of the kernel unary_erf_f32; run the same operations once before");
+  EXPECT_ERROR(Graph::capture(device_, nullptr), InvalidArgument, "an empty function has nothing to record");
   EXPECT_ERROR(Graph::capture(device_, [&] { Graph::capture(device_, [] {}); }), InvalidArgument,
                "this thread is capturing a graph already");
   EXPECT_THROW(Graph::capture(device_, [] { throw std::runtime_error("the caller's own"); }),

@@ -79,6 +79,10 @@ TEST(Memory, WhatTheSystemDoesNotGiveIsRefused) {
     EXPECT_ERROR(bytes.reshape({kMany, 1}).narrow(1, 0, 0).to_vec2<uint8_t>(), OutOfMemory,
                  "[to_vec2] [400000000, 0] u8 cpu takes more bytes");
     EXPECT_ERROR(bytes.narrow(0, 0, 0).reshape({INT64_MAX, 0}).to_vec2<uint8_t>(), OutOfMemory, "[to_vec2] ");
+    const Tensor huge = Tensor::ones({1}, DType::F32).broadcast_as({1 << 20, 1 << 20});
+    EXPECT_ERROR(huge.to_vec2<float>(), OutOfMemory, "[to_vec2] [1048576, 1048576] f32 cpu takes");
+    EXPECT_ERROR(huge.unsqueeze(0).to_vec3<float>(), OutOfMemory,
+                 "[to_vec3] [1, 1048576, 1048576] f32 cpu takes");
     // Tables that take more than the result.
     const Tensor line = Tensor::ones({1, 1, 1, 2}, DType::U8);
     EXPECT_ERROR(line.upsample_nearest2d(1, kMany), OutOfMemory, "[allocate]");
@@ -86,6 +90,13 @@ TEST(Memory, WhatTheSystemDoesNotGiveIsRefused) {
     const Tensor column = line.reshape({1, 1, 2, 1});
     EXPECT_ERROR(column.upsample_nearest2d(kMany, 1), OutOfMemory, "[allocate]");
     EXPECT_ERROR(column.upsample_bilinear2d(kMany, 1, false), OutOfMemory, "[allocate]");
+    // Windows of as many taps.
+    const Tensor plane = bytes.reshape({1, 1, kMany, 1});
+    const std::pair<int64_t, int64_t> window(plane.dim(2), 1);
+    EXPECT_ERROR(plane.avg_pool2d(window), OutOfMemory, "[avg_pool2d] no memory");
+    EXPECT_ERROR(plane.max_pool2d(window), OutOfMemory, "[max_pool2d] no memory");
+    const Tensor samples = bytes.reshape({1, 1, kMany});
+    EXPECT_ERROR(samples.conv1d(samples), OutOfMemory, "conv1d");
     return "";
   });
 }

@@ -181,6 +181,9 @@ TEST_P(Quantized, ProductsTogetherAreThoseOfEachAlone) {
   EXPECT_TRUE(QTensor::forward_all({}, tensor({1, 2}, {2})).empty());
   const QTensor longer = QTensor::quantize(tensor(normal_values(2 * k, 37), {1, 2 * k}), type());
   const QTensor* const different[] = {all[0], &longer};
+  const std::vector<const QTensor*> missing = {nullptr};
+  EXPECT_ERROR(QTensor::forward_all(missing, tensor({1, 2}, {2})), InvalidArgument,
+               "[quantized_matmul] weight 0 of 1 is a null pointer");
   EXPECT_ERROR(QTensor::forward_all(different, tensor(normal_values(k, 38), {k})), ShapeMismatch,
                "x's last axis must be 2560");
 }

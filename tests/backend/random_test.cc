@@ -294,7 +294,11 @@ TEST(Random, Errors) {
                "[rand] the bounds 1 and 1 of a f32 must be finite");
   EXPECT_ERROR(Tensor::rand({2}, DType::F32, device, 0, std::nan("")), InvalidArgument,
                "[rand] the bounds 0 and nan");
-  EXPECT_ERROR(Tensor::rand({2}, DType::F32, device, -3e38, 3e38), InvalidArgument, "difference in range");
+  EXPECT_ERROR(Tensor::rand({2}, DType::F32, device, -3e38, 3e38), InvalidArgument,
+               "it and their difference in range of f32");
+  EXPECT_ERROR(Tensor::rand({2}, DType::F32, device, -4e38, -1e38), InvalidArgument, "in range of f32");
+  EXPECT_ERROR(Tensor::rand({2}, DType::BF16, device, -3.5e38, -1e38), InvalidArgument, "in range of f32");
+  EXPECT_EQ(Tensor::rand({2}, DType::F64, device, -4e38, -1e38).shape(), Shape({2}));
   EXPECT_ERROR(Tensor::rand({2}, DType::F16, device, 1e5, 2e5), InvalidArgument,
                "[rand] no f16 lies in [1e+05, 2e+05)");
   EXPECT_ERROR(Tensor::rand({2}, DType::F8E4M3, device, 1.01, 1.02), InvalidArgument,

@@ -155,6 +155,13 @@ TEST(Slicing, Errors) {
   EXPECT_ERROR(x.i(range(0, 3)), IndexOutOfRange,
                "[index] range 0..3 does not fit axis 0 of [2, 3] f32 cpu (accepted: positions from -2 to 2)");
   EXPECT_ERROR(x.i(range(-3, 1)), IndexOutOfRange, "[index] range -3..1");
+  // The axis and the shape are the caller's, not those of what the positions before have left.
+  EXPECT_ERROR(x.i(0, 5), IndexOutOfRange, "[index] position 5 is out of range for axis 1 of [2, 3] f32 cpu");
+  EXPECT_ERROR(x.i(0, range(1, 4)), IndexOutOfRange,
+               "[index] range 1..4 does not fit axis 1 of [2, 3] f32 cpu");
+  EXPECT_ERROR(x.i(std::vector<int64_t>{1}, 5), IndexOutOfRange, "axis 1 of [2, 3] f32 cpu");
+  EXPECT_ERROR(x.slice_assign({0, 5}, Tensor::zeros({}, DType::F32)), IndexOutOfRange,
+               "[slice_assign] position 5 is out of range for axis 1 of [2, 3] f32 cpu");
   EXPECT_ERROR(x.i(range_from(3)), IndexOutOfRange, "[index] range 3.. does not fit");
   EXPECT_ERROR(x.i(0, 0, 0), DimOutOfRange,
                "[index] 3 indices for [2, 3] f32 cpu, which has 2 axes; accepted: at most one for each");

@@ -75,6 +75,15 @@ TEST(StreamsOfTheCpu, AreOneAndIdle) {
   a.synchronize();
 }
 
+TEST_F(Streams, StayStreamsWhenMoved) {
+  Stream a = Stream::make(device_);
+  const Stream b = std::move(a);
+  EXPECT_TRUE(a == b);  // NOLINT(bugprone-use-after-move): moving copies
+  EXPECT_EQ(a.device(), device_);
+  a.synchronize();
+  EXPECT_TRUE(a.idle());
+}
+
 // Kernels of one thread store an error while another thread waits: it comes whole, to one of them.
 TEST_F(Streams, ErrorsComeWholeToWhoeverWaits) {
   if (device_.is_cpu()) GTEST_SKIP() << "the CPU's operations throw where they are called";

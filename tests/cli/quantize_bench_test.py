@@ -154,6 +154,9 @@ class Commands(unittest.TestCase):
         self.refused(2, "is the file that is read", "quantize", self.source, self.source, "--type", "q8_0")
         self.refused(2, "--embedding q9", "quantize", self.source, self.out, "--type", "q8_0", "--embedding", "q9")
         self.refused(2, "--type is required", "quantize", self.source, self.out)
+        capitals = run("quantize", self.source, self.out, "--type", "Q8_0", "--embedding", "Q8_0")
+        self.assertEqual(capitals.returncode, 0, capitals.stderr)
+        os.remove(self.out)
         self.refused(6, "absent", "quantize", self.source + "absent", self.out, "--type", "q8_0")
         self.refused(6, "absent", "quantize", self.source, self.out, "--type", "q4_k", "--imatrix",
                      self.source + "absent")

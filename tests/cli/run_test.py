@@ -333,6 +333,15 @@ class Others(unittest.TestCase):
             self.assertIn("abc is not a number from 1 to 1024", done.stderr)
             self.assertNotIn("while", done.stderr)
 
+    def test_standard_input_that_cannot_be_read_is_an_error(self):
+        folder = os.open(os.path.dirname(os.path.abspath(__file__)), os.O_RDONLY)
+        try:
+            done = subprocess.run([BEESWAX, "run", "-n", "1"], stdin=folder, capture_output=True, text=True, check=False)
+        finally:
+            os.close(folder)
+        self.assertEqual(done.returncode, 6, done.stderr)
+        self.assertIn("standard input cannot be read", done.stderr)
+
     def test_without_a_command(self):
         self.assertEqual(run().returncode, 2)
         self.assertEqual(run("dance").returncode, 2)

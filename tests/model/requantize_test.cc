@@ -316,6 +316,35 @@ TEST_F(Requantize, ReadsAPartialFile) {
   EXPECT_EQ(std::filesystem::file_size(source), size);
 }
 
+// Matrices of integers are tables, not weights.
+TEST_F(Requantize, IntegersStayAsTheyAre) {
+  std::vector<int32_t> numbers(64);
+  for (size_t i = 0; i < numbers.size(); ++i) numbers[i] = static_cast<int32_t>((1 << 24) + i);
+  io::GgufWriter writer;
+  writer.set_string("general.architecture", "llama");
+  writer.set_string("quantize.imatrix.dataset", "of another matrix");
+  writer.add_tensor("map.weight", 26, {2, 32}, std::as_bytes(std::span(numbers)));
+  const std::vector<std::byte> bytes = writer.to_bytes();
+  const auto in = io::GgufFile::from_bytes(bytes, "tables.gguf");
+  for (const char* type : {"f32", "f16", "q8_0"}) {
+    const auto out = convert(*in, "out.gguf", {}, type);
+    ASSERT_EQ(out->tensors().size(), 1u);
+    EXPECT_EQ(out->tensors()[0].type->dtype, DType::I32) << type;
+    EXPECT_TRUE(std::ranges::equal(out->tensors()[0].bytes, std::as_bytes(std::span(numbers)))) << type;
+    EXPECT_EQ(out->find("quantize.imatrix.dataset"), nullptr);
+  }
+}
+
+// A file that takes another one's place lets no one else read it.
+TEST_F(Requantize, KeepsPermissions) {
+  const auto in = io::GgufFile::open(write_source());
+  convert(*in, "private.gguf", {}, "q8_0");
+  const auto mine = std::filesystem::perms::owner_read | std::filesystem::perms::owner_write;
+  std::filesystem::permissions(path("private.gguf"), mine);
+  convert(*in, "private.gguf", {}, "q4_0");
+  EXPECT_EQ(std::filesystem::status(path("private.gguf")).permissions(), mine);
+}
+
 TEST_F(Requantize, MistakesAreNamedAndLeaveNoFile) {
   const std::string source = write_source();
   const auto in = io::GgufFile::open(source);
@@ -325,6 +354,19 @@ TEST_F(Requantize, MistakesAreNamedAndLeaveNoFile) {
   std::filesystem::create_symlink(source, path("link.gguf"));
   EXPECT_ERROR(models::requantize(*in, path("link.gguf"), options, plan), InvalidArgument,
                "is the file that is read");
+  {  // Its importance matrix is read, too.
+    const std::vector<std::byte> entries = old_imatrix(some_importance(), 1);
+    const std::string matrix = path("importance.dat");
+    std::ofstream(matrix, std::ios::binary)
+        .write(reinterpret_cast<const char*>(entries.data()), static_cast<std::streamsize>(entries.size()));
+    const io::Imatrix importance = io::Imatrix::open(matrix);
+    RequantizeOptions weighted = options;
+    weighted.importance = &importance;
+    EXPECT_ERROR(models::requantize(*in, matrix, weighted, plan), InvalidArgument,
+                 "is the file that is read");
+    EXPECT_EQ(std::filesystem::file_size(matrix), entries.size());
+    std::filesystem::remove(matrix);
+  }
   EXPECT_ERROR(models::requantize(*in, path("no/where.gguf"), options, plan), Io, "where.gguf");
   EXPECT_THROW(models::requantize(*in, path("stopped.gguf"), options, plan,
                                   [](size_t index, int64_t) {

@@ -96,5 +96,13 @@ TEST(Layout, ReshapeViews) {
   EXPECT_EQ(strides_of(out), (std::vector<int64_t>{0}));
 }
 
+TEST(Layout, HasOneStrideForEachAxis) {
+  const std::vector<int64_t> strides(200, 1);
+  EXPECT_ERROR(Layout(Shape{2}, strides, 0), InvalidArgument,
+               "[layout] 200 strides for shape [2]; accepted: one for each axis");
+  EXPECT_ERROR(Layout(Shape{2, 3}, std::span(strides).first(1), 0), InvalidArgument, "[layout] 1 strides");
+  EXPECT_EQ(strides_of(Layout(Shape{2, 3}, std::span(strides).first(2), 0)), (std::vector<int64_t>{1, 1}));
+}
+
 }  // namespace
 }  // namespace beeswax

@@ -34,6 +34,17 @@ TEST(Shape, SetsSizesOfItsAxesOnly) {
   EXPECT_ERROR(shape.set(2, 1), DimOutOfRange, "[shape] axis 2 is out of range for shape [2, 0]");
   EXPECT_ERROR(shape.set(8, 1), DimOutOfRange, "[shape] axis 8 is out of range");
   EXPECT_ERROR(shape.set(-1, 1), DimOutOfRange, "out of range for shape [2, 0]");
+  for (const int axis : {-1, 3, 8})
+    EXPECT_ERROR(shape.insert(axis, 1), DimOutOfRange, "[shape] no size can be put before axis ");
+  for (const int axis : {-1, 2, 8})
+    EXPECT_ERROR(shape.erase(axis), DimOutOfRange, "is out of range for shape [2, 0]");
+  EXPECT_ERROR(Shape().erase(0), DimOutOfRange, "[shape] axis 0 is out of range for shape []");
+  EXPECT_EQ(shape, (Shape{2, 0}));
+  Shape other = shape;
+  other.insert(2, 5);
+  EXPECT_EQ(other, (Shape{2, 0, 5}));
+  other.erase(0);
+  EXPECT_EQ(other, (Shape{0, 5}));
   EXPECT_EQ(shape, (Shape{2, 0}));
 }
 

@@ -25,7 +25,7 @@ class Buffer {
       release();
       data_ = os::allocate_pages(bytes);
       if (data_ == nullptr)
-        fail(ErrorKind::OutOfMemory, "matmul", "no memory for ", bytes, " bytes of packed operands");
+        fail(ErrorKind::OutOfMemory, "cpu", "no memory for ", bytes, " bytes beside the operands");
       size_ = bytes;
     }
     return data_;

@@ -21,6 +21,8 @@ bool steps_are_dense(const GemmThin& g) { return g.w_step == 1 || g.k == 1; }
 
 // x as dense rows of the compute type, with rows of zeros up to the number that the loops take at a time.
 const std::byte* widen_rows(const GemmThin& g, int64_t word, int64_t rows) {
+  // As they lie, where they are that.
+  if (rows == 1 && g.x_step == 1 && dtype_bits(g.x_type) == 8 * word) return g.x;
   auto* x =
       static_cast<std::byte*>(gemm_scratch(GemmScratch::shared, static_cast<size_t>(rows * g.k * word)));
   // Panels of one lane follow each other as rows.

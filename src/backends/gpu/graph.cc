@@ -86,6 +86,7 @@ Graph Graph::capture(const Device& device, const std::function<void()>& operatio
     fail(ErrorKind::InvalidArgument, "capture", "this thread is capturing a graph already");
   if (device.is_cpu())
     fail(ErrorKind::Unsupported, "capture", "graphs are for GPUs; on the cpu, run the operations themselves");
+  if (!operations) fail(ErrorKind::InvalidArgument, "capture", "an empty function has nothing to record");
   try {
     return Graph(std::make_shared<Recording>(Gpu::of(device), operations));
   } catch (Error& e) {
