@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Instructions that compilers use rarely: addresses that are the lane's number, double exchanges, loads that
-// go straight to LDS, blocks of registers, indexed registers, the scalar unit's stores and atomics, buffer
-// atomics, gfx12's split barrier. What each does: AMD's pseudo-code; loads to LDS: LLVM's guide to "DMA
-// operations".
+// go straight to LDS, blocks of registers, indexed registers, the scalar unit's stores and atomics, buffers,
+// permutations of lanes, gfx12's split barrier. What each does: AMD's pseudo-code; loads to LDS: LLVM's guide
+// to "DMA operations".
 #include <gtest/gtest.h>
 
 #include <numeric>
@@ -256,6 +256,11 @@ KERNEL buffer_atomics(i4 descriptor, int* c) {
 #endif
   c[thread_x()] = x;
 }
+KERNEL permute(const int* lanes, int* c) {
+  const int i = thread_x();
+  c[i] = __builtin_amdgcn_ds_bpermute(4 * lanes[i], 100 + i);
+  c[64 + i] = __builtin_amdgcn_ds_permute(4 * lanes[i], 100 + i);
+}
 )kernels";
 
 struct Four {
@@ -445,6 +450,21 @@ TEST_P(ExecOtherMemory, BufferAtomics) {
   // Counts 0, 1, 2, 0, ...
   for (size_t i = 0; i < 32; ++i) EXPECT_EQ(device->download(c, 32)[i], int(i % 3));
   EXPECT_EQ(device->download(counter, 1)[0], 32 % 3);
+}
+
+// In a wave of 64 lanes gfx10 and gfx11 permute each half by itself.
+TEST_P(ExecOtherMemory, PermutationsOf64Lanes) {
+  Device wide(chip, compile(kSource, chip, gfx9 ? "" : "-mwavefrontsize64"));
+  std::vector<int> lanes(64);
+  for (int i = 0; i < 64; ++i) lanes[size_t(i)] = (i + 40) % 64;
+  int* c = wide.allocate<int>(128);
+  wide.run("permute", {.grid = 1, .block = 64}, wide.upload(lanes), c);
+  const std::vector<int> r = wide.download(c, 128);
+  const bool apart = chip.starts_with("gfx10") || chip.starts_with("gfx11");
+  for (int i = 0; i < 64; ++i) {
+    EXPECT_EQ(r[size_t(i)], 100 + (apart ? (i & 32) | ((i + 8) & 31) : (i + 40) % 64)) << i;
+    EXPECT_EQ(r[size_t(64 + i)], 100 + (apart ? (i & 32) | ((i - 8) & 31) : (i + 24) % 64)) << i;
+  }
 }
 
 INSTANTIATE_TEST_SUITE_P(Chips, ExecOtherMemory,

@@ -169,12 +169,18 @@ EMU_FN void write_lanes(Wave& w, uint32_t* d, const uint32_t* values) {
   const uint64_t exec = exec_of(w);
   for (unsigned i = 0; i < w.lanes; ++i) d[i] = exec >> i & 1 ? values[i] : d[i];
 }
+/// The lane that lane i's address names: four bytes for each. On gfx10 and gfx11 the halves of a wave of 64
+/// are apart.
+EMU_FN unsigned named_lane(const Wave& w, const Op* op, unsigned i, uint32_t address) {
+  const unsigned index = (address + uint32_t(op->imm)) / 4;
+  return w.generation == 10 || w.generation == 11 ? (i & 32) | (index & 31) : index % w.lanes;
+}
 const Op* bpermute(Wave& w, const Op* op) {
   uint32_t values[64];
   const uint32_t *address = w.v + op->src[0].offset, *data = w.v + op->src[1].offset;
   const uint64_t exec = exec_of(w);
   for (unsigned i = 0; i < w.lanes; ++i) {
-    const unsigned from = (address[i] + uint32_t(op->imm)) / 4 % w.lanes;
+    const unsigned from = named_lane(w, op, i, address[i]);
     values[i] = exec >> from & 1 ? data[from] : 0;
   }
   write_lanes(w, w.v + op->dst_offset, values);
@@ -192,7 +198,7 @@ const Op* permute(Wave& w, const Op* op) {
   const uint32_t *address = w.v + op->src[0].offset, *data = w.v + op->src[1].offset;
   const uint64_t exec = exec_of(w);
   for (unsigned i = 0; i < w.lanes; ++i)
-    if (exec >> i & 1) values[(address[i] + uint32_t(op->imm)) / 4 % w.lanes] = data[i];
+    if (exec >> i & 1) values[named_lane(w, op, i, address[i])] = data[i];
   write_lanes(w, w.v + op->dst_offset, values);
   return op + 1;
 }
