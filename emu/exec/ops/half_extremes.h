@@ -9,6 +9,10 @@ namespace {
 
 EMU_FN bool half_is_nan(uint16_t h) { return (h & 0x7fff) > 0x7c00; }
 EMU_FN bool half_is_signaling(uint16_t h) { return half_is_nan(h) && !(h & 0x200); }
+/// A half as MODE has it read: a denormal one may be a zero.
+EMU_FN uint16_t half_read(uint16_t h, Mode m) {
+  return m.flush_halves && (h & 0x7c00) == 0 ? uint16_t(h & 0x8000) : h;
+}
 /// Of two numbers; -0 < +0.
 template <bool Max>
 EMU_FN uint16_t half_extreme(uint16_t a, uint16_t b) {
@@ -19,6 +23,8 @@ EMU_FN uint16_t half_extreme(uint16_t a, uint16_t b) {
 /// v_min and v_max: a NaN gives way to a number; with the IEEE bit a signaling one comes back quiet.
 template <bool Max>
 EMU_FN uint16_t half_by_mode(uint16_t a, uint16_t b, Mode m) {
+  a = half_read(a, m);
+  b = half_read(b, m);
   if (m.ieee && half_is_signaling(a)) return uint16_t(a | 0x200);
   if (m.ieee && half_is_signaling(b)) return uint16_t(b | 0x200);
   if (half_is_nan(b) && !(m.second_nan && half_is_nan(a))) return a;

@@ -40,8 +40,9 @@ struct VccBit {
 };
 struct Mode {  // bits of MODE and of the instruction
   bool ieee, dx10_clamp, clamp;
-  uint32_t signs;           // dot products: neg_lo, which says what is signed
-  bool second_nan = false;  // gfx9: of two quiet NaNs v_min and v_max hand on the second
+  uint32_t signs;             // dot products: neg_lo, which says what is signed
+  bool second_nan = false;    // gfx9: of two quiet NaNs v_min and v_max hand on the second
+  bool flush_halves = false;  // denormal halves are read as zeros
 };
 template <class T>
 struct With {  // a value and a bit for a mask (carry)
@@ -385,8 +386,11 @@ EMU_FN const Op* run_lanes(Wave& w, const Op* op, std::index_sequence<I...>) {
   constexpr bool kFloating = kIsFloating<T> || (kIsFloating<A> || ...);
   const std::conditional_t<kFloating, FpScope<kDouble>, NoScope> scope(w);
   const Mode mode{(w.mode & kModeIeee) != 0 || w.generation >= 12,
-                  (w.mode & kModeDx10Clamp) != 0 || w.generation >= 12, (op->flags & kClamp) != 0,
-                  uint32_t(op->imm), w.generation == 9};
+                  (w.mode & kModeDx10Clamp) != 0 || w.generation >= 12,
+                  (op->flags & kClamp) != 0,
+                  uint32_t(op->imm),
+                  w.generation == 9,
+                  (w.mode & 0x40) == 0};
   alignas(64) uint32_t tmp[sizeof...(A) + 1][64];
   uint64_t mask = 0;
   for (unsigned half = 0; half < w.lanes; half += 32) {

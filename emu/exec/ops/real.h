@@ -86,9 +86,16 @@ EMU_FN double floor_of(double x) {
   return r == 0 ? __builtin_copysign(r, x) : r;
 }
 
+/// A zero of its sign for what the host's denormal mode (FpScope sets it) takes for one.
+template <class T>
+EMU_FN T flushed(T x) {
+  return from_bits<T>(x == 0 ? bits(x) & kSignBit<T> : bits(x));
+}
 // v_min and v_max: a NaN gives way to a number, -0 < +0; with the IEEE bit a signaling NaN comes back quiet.
 template <class T>
 EMU_FN T smaller(T a, T b, Mode mode) {
+  a = flushed(a);
+  b = flushed(b);
   T r = a < b ? a : a == b ? from_bits<T>(bits(a) | bits(b)) : b;
   r = is_nan(a) ? b : r;
   r = is_nan(b) & !(mode.second_nan & is_nan(a)) ? a : r;
@@ -97,6 +104,8 @@ EMU_FN T smaller(T a, T b, Mode mode) {
 }
 template <class T>
 EMU_FN T larger(T a, T b, Mode mode) {
+  a = flushed(a);
+  b = flushed(b);
   T r = a > b ? a : a == b ? from_bits<T>(bits(a) & bits(b)) : b;
   r = is_nan(a) ? b : r;
   r = is_nan(b) & !(mode.second_nan & is_nan(a)) ? a : r;
@@ -117,12 +126,16 @@ EMU_FN T larger_number(T a, T b) {
 // v_minimum and v_maximum (gfx12): a NaN wins, a signaling one first; -0 < +0.
 template <class T>
 EMU_FN T minimum(T a, T b) {
+  a = flushed(a);
+  b = flushed(b);
   T r = a < b ? a : a == b ? from_bits<T>(bits(a) | bits(b)) : b;
   r = is_nan(b) ? quiet(b) : r;
   return is_nan(a) & !(is_signaling(b) & !is_signaling(a)) ? quiet(a) : r;
 }
 template <class T>
 EMU_FN T maximum(T a, T b) {
+  a = flushed(a);
+  b = flushed(b);
   T r = a > b ? a : a == b ? from_bits<T>(bits(a) & bits(b)) : b;
   r = is_nan(b) ? quiet(b) : r;
   return is_nan(a) & !(is_signaling(b) & !is_signaling(a)) ? quiet(a) : r;

@@ -31,7 +31,7 @@ EMU_FN int frexp_exponent(T x) {
 template <class T>
 EMU_FN T frexp_mantissa(T x) {
   if (exponent(x) == RealTraits<T>::kMaxExponent) return is_nan(x) ? quiet(x) : x;
-  if (x == 0) return x;
+  if (x == 0) return flushed(x);
   return scale(x, -frexp_exponent(x));
 }
 

@@ -22,6 +22,8 @@ EMU_FN Half max3_half(uint16_t a, uint16_t b, uint16_t c, Mode m) {
 EMU_FN Half med3_half(uint16_t a, uint16_t b, uint16_t c, Mode m) {
   const auto nan = [](uint16_t h) { return (h & 0x7fff) > 0x7c00; };
   if (nan(a) || nan(b) || nan(c)) return min3_half(a, b, c, m);
+  a = half_read(a, m);
+  b = half_read(b, m);
   const uint16_t top = larger_half(larger_half(a, b, m), c, m);
   const float t = half_value(top);
   return half_of(t == half_value(a)   ? larger_half(b, c, m)
@@ -64,8 +66,16 @@ EMU_FN Half div_fixup_half(Half q, Half d, Half n) {
   return with_sign(absolute(q.f));
 }
 
-#define PAIR(name, value) valu<[](uint16_t a, uint16_t b) { return half_from(value); }>(name)
-#define TRIPLE(name, value) valu<[](uint16_t a, uint16_t b, uint16_t c) { return half_from(value); }>(name)
+#define PAIR(name, value)                                    \
+  valu<[](uint16_t x, uint16_t y, Mode m) {                  \
+    const uint16_t a = half_read(x, m), b = half_read(y, m); \
+    return half_from(value);                                 \
+  }>(name)
+#define TRIPLE(name, value)                                                       \
+  valu<[](uint16_t x, uint16_t y, uint16_t z, Mode m) {                           \
+    const uint16_t a = half_read(x, m), b = half_read(y, m), c = half_read(z, m); \
+    return half_from(value);                                                      \
+  }>(name)
 constexpr Row kRows[] = {
     valu<[](Half a, Half b) { return Half{a.f + b.f}; }>("v_add_f16", kZeroHigh9),
     valu<[](Half a, Half b) { return Half{a.f - b.f}; }>("v_sub_f16", kZeroHigh9),

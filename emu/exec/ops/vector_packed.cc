@@ -49,6 +49,12 @@ EMU_FN const u32* elements_of(const Wave& w, const Source& s, unsigned half, u32
   return to;
 }
 
+/// Denormal halves of 32 results -> zeros where MODE asks for it.
+EMU_FN void flush_results(const Wave& w, u32* out) {
+  if (!(w.mode & 0x80)) [[unlikely]]
+    for (unsigned i = 0; i < 32; ++i) out[i] = (out[i] & 0x7c00) == 0 ? out[i] & 0x8000 : out[i];
+}
+
 /// F on each of the two elements.
 template <auto F, class Signature>
 struct PackedFunction;
@@ -59,8 +65,12 @@ struct PackedFunction<F, R (*)(A...)> {
   template <size_t... I>
   [[gnu::noinline]] static void in_parts(Wave& w, const Op* op, std::index_sequence<I...>) {
     const std::conditional_t<kHalves, FpScope<true>, NoScope> scope(w);
-    const Mode mode{(w.mode & kModeIeee) != 0 || w.generation >= 12, (w.mode & kModeDx10Clamp) != 0,
-                    (op->flags & kClamp) != 0, 0, w.generation == 9};
+    const Mode mode{(w.mode & kModeIeee) != 0 || w.generation >= 12,
+                    (w.mode & kModeDx10Clamp) != 0,
+                    (op->flags & kClamp) != 0,
+                    0,
+                    w.generation == 9,
+                    (w.mode & 0x40) == 0};
     alignas(64) u32 in[sizeof...(A)][64], out[2][64];
     for (unsigned half = 0; half < w.lanes; half += 32) {
       for (unsigned part = 0; part < 2; ++part) {
@@ -84,7 +94,10 @@ struct PackedFunction<F, R (*)(A...)> {
             o[i] = u16(r);
           }
         }
-        if constexpr (kHalves) narrow_halves(o);
+        if constexpr (kHalves) {
+          narrow_halves(o);
+          flush_results(w, o);
+        }
       }
       const u32 enabled = enabled_lanes(w, op, half);
       u32* d = w.v + op->dst_offset + half;
@@ -159,6 +172,13 @@ constexpr Row packed(const char* name, unsigned flags = 0) {
   return PackedFunction<F, decltype(+F)>::row(name, flags, &PackedBits<F, Quick, decltype(+Quick)>::run);
 }
 
+/// A function of two halves that are read as MODE says.
+template <auto F>
+constexpr Row packed_read(const char* name) {
+  return packed<[](u16 a, u16 b, Mode m) { return half_from(F(half_read(a, m), half_read(b, m))); },
+                [](u16 a, u16 b) { return F(a, b); }>(name);
+}
+
 /// In the usual case Quick on many floats, which may be any that round to the right halves.
 template <auto F, auto Quick, unsigned Count>
 const Op* packed_floats(Wave& w, const Op* op) {
@@ -209,6 +229,8 @@ EMU_FN bool nan_half(u16 h) { return (h & 0x7fff) > 0x7c00; }
 /// once the magnitude of negative ones is turned around; that puts -0 below +0.
 template <bool Max>
 EMU_FN u16 extreme_bits(u16 a, u16 b, Mode m) {
+  a = half_read(a, m);
+  b = half_read(b, m);
   const i16 x = i16(a ^ (i16(a) >> 15 & 0x7fff)), y = i16(b ^ (i16(b) >> 15 & 0x7fff));
   u16 r = (Max ? x > y : x < y) ? a : b;
   r = nan_half(a) ? b : r;
@@ -239,7 +261,10 @@ const Op* fma_mix(Wave& w, const Op* op) {
       if (clamp) f = f != f ? 0.0f : f > 1.0f ? 1.0f : f > 0.0f ? f : 0.0f;
       out[i] = std::bit_cast<u32>(f);
     }
-    if (Result) narrow_halves(out);
+    if (Result) {
+      narrow_halves(out);
+      flush_results(w, out);
+    }
     const u32 enabled = enabled_lanes(w, op, half);
     u32* d = w.v + op->dst_offset + half;
     for (unsigned i = 0; i < 32; ++i) {
@@ -392,14 +417,10 @@ constexpr Row kRows[] = {
            [](u16 a, u16 b, Mode m) { return extreme_bits<false>(a, b, m); }>("v_pk_min_f16"),
     packed<[](u16 a, u16 b, Mode m) { return extreme<true>(a, b, m); },
            [](u16 a, u16 b, Mode m) { return extreme_bits<true>(a, b, m); }>("v_pk_max_f16"),
-    packed<[](u16 a, u16 b) { return half_from(half_number<false>(a, b)); },
-           [](u16 a, u16 b) { return half_number<false>(a, b); }>("v_pk_min_num_f16"),
-    packed<[](u16 a, u16 b) { return half_from(half_number<true>(a, b)); },
-           [](u16 a, u16 b) { return half_number<true>(a, b); }>("v_pk_max_num_f16"),
-    packed<[](u16 a, u16 b) { return half_from(half_nan_wins<false>(a, b)); },
-           [](u16 a, u16 b) { return half_nan_wins<false>(a, b); }>("v_pk_minimum_f16"),
-    packed<[](u16 a, u16 b) { return half_from(half_nan_wins<true>(a, b)); },
-           [](u16 a, u16 b) { return half_nan_wins<true>(a, b); }>("v_pk_maximum_f16"),
+    packed_read<half_number<false>>("v_pk_min_num_f16"),
+    packed_read<half_number<true>>("v_pk_max_num_f16"),
+    packed_read<half_nan_wins<false>>("v_pk_minimum_f16"),
+    packed_read<half_nan_wins<true>>("v_pk_maximum_f16"),
     special("v_fma_mix_f32", fma_mix<0>, Type::Mix, Type::Mix, Class::Vector),
     special("v_fma_mixlo_f16", fma_mix<1>, Type::Mix, Type::Mix, Class::Vector, kPartial),
     special("v_fma_mixhi_f16", fma_mix<2>, Type::Mix, Type::Mix, Class::Vector, kPartial),
