@@ -38,17 +38,19 @@ const char* kind_name(Fault::Kind kind) {
   return "fault";
 }
 
-// Hardware registers that s_getreg and s_setreg name; numbers differ before gfx12 for none of these.
+// Hardware registers that s_getreg and s_setreg name; 20 has two meanings.
 enum : uint32_t {
   kMode = 1,
   kStatus = 2,
   kHwId = 4,
   kMemBases = 15,
-  kFlatScratchLow = 20,
+  kFlatScratchLow = 20,  // gfx9 has none
   kFlatScratchHigh = 21,
+  kXccId = 20,  // gfx942
   kHwId1 = 23,
   kHwId2 = 24,
-  kShaderCycles = 29
+  kShaderCycles = 29,     // gfx12: the low half of the counter
+  kShaderCyclesHigh = 30  // gfx12
 };
 
 }  // namespace
@@ -80,7 +82,18 @@ const Op* find_code(Wave& w, const Op* op, uint64_t address) {
 
 uint64_t clock_ticks() { return uint64_t(std::chrono::steady_clock::now().time_since_epoch().count()); }
 
+namespace {
+[[noreturn]] void refuse_register(const Wave& w, const Op* op, uint32_t id) {
+  raise(w, op, Fault::Kind::Unsupported, -1, 0, ("hardware register " + std::to_string(id)).c_str());
+}
+}  // namespace
+
 uint32_t read_hardware_register(const Wave& w, const Op* op, uint32_t id) {
+  if (w.generation == 9 && (id == kFlatScratchLow || id == kFlatScratchHigh)) {
+    // All compute units are those of XCC 0.
+    if (id == kXccId && w.worker->dispatch->launch->kernel->chip->family == Family::Cdna3) return 0;
+    refuse_register(w, op, id);
+  }
   switch (id) {
     case kMode:
       return w.mode;
@@ -97,9 +110,12 @@ uint32_t read_hardware_register(const Wave& w, const Op* op, uint32_t id) {
     case kFlatScratchHigh:
       return w.s[kFlatScratch + 1];
     case kShaderCycles:
-      return uint32_t(clock_ticks()) & 0xfffff;
+      return uint32_t(clock_ticks()) & (w.generation >= 12 ? ~0u : 0xfffff);
+    case kShaderCyclesHigh:
+      if (w.generation < 12) refuse_register(w, op, id);
+      return uint32_t(clock_ticks() >> 32);
     default:
-      raise(w, op, Fault::Kind::Unsupported, -1, 0, ("hardware register " + std::to_string(id)).c_str());
+      refuse_register(w, op, id);
   }
 }
 void write_hardware_register(Wave& w, const Op* op, uint32_t id, uint32_t mask, uint32_t value) {
@@ -109,12 +125,13 @@ void write_hardware_register(Wave& w, const Op* op, uint32_t id, uint32_t mask, 
       return;
     case kFlatScratchLow:
     case kFlatScratchHigh:
+      if (w.generation == 9) refuse_register(w, op, id);
       return;
     case 25:
     case 26:
       return;  // gfx12: scheduling
     default:
-      raise(w, op, Fault::Kind::Unsupported, -1, 0, ("hardware register " + std::to_string(id)).c_str());
+      refuse_register(w, op, id);
   }
 }
 

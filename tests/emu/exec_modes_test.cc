@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// Denormal numbers as MODE has them.
+// What hardware registers do and say: MODE's fields for denormal numbers, the clock, the chip's own ones.
 #include <gtest/gtest.h>
 
 #include <bit>
+#include <chrono>
 
 #include "emu/support/compile.h"
 #include "emu/support/launcher.h"
@@ -44,6 +45,12 @@ KERNEL mixed(const h2* a, const float* b, uint32_t* c) {
                : "v"(a[thread_x()]), "v"(b[thread_x()]));
   c[thread_x()] = both;
 }
+)kernels";
+
+const char* const kRegisters = R"kernels(
+#define KERNEL extern "C" __global__ void
+KERNEL register_20(uint32_t* c) { c[0] = __builtin_amdgcn_s_getreg(20 | 3 << 11); }
+KERNEL clock(uint64_t* c) { c[0] = __builtin_readcyclecounter(); }
 )kernels";
 
 class ExecModes : public testing::TestWithParam<const char*> {
@@ -100,6 +107,37 @@ TEST_P(ExecModes, DenormalHalvesOfMixedProducts) {
   device.run("mixed", {.grid = 1, .block = 2}, a, b, c);
   const std::vector<uint32_t> expected = {0x80000000, 0x84000400};
   EXPECT_EQ(device.download(c, 2), expected);
+}
+
+// gfx942's number of its XCC; from gfx10 on half of a base of private memory; nothing elsewhere.
+TEST_P(ExecModes, RegisterTwenty) {
+  Device device(chip, compile(kRegisters, chip));
+  uint32_t* c = device.upload(std::vector<uint32_t>{7});
+  if (chip == "gfx906" || chip == "gfx90a") {
+    try {
+      device.run("register_20", {.grid = 1, .block = 1}, c);
+      ADD_FAILURE() << "no fault was found";
+    } catch (const Fault& f) {
+      EXPECT_EQ(f.kind, Fault::Kind::Unsupported);
+      EXPECT_NE(std::string(f.what()).find("hardware register 20"), std::string::npos) << f.what();
+    }
+    return;
+  }
+  device.run("register_20", {.grid = 1, .block = 1}, c);
+  if (chip == "gfx942") {
+    EXPECT_EQ(device.download(c, 1)[0], 0u);
+  }
+}
+
+TEST_P(ExecModes, CyclesOf64Bits) {
+  if (chip.starts_with("gfx11")) GTEST_SKIP() << "20 bits on gfx11";
+  Device device(chip, compile(kRegisters, chip));
+  const auto now = [] { return uint64_t(std::chrono::steady_clock::now().time_since_epoch().count()); };
+  uint64_t* c = device.allocate<uint64_t>(1);
+  const uint64_t before = now();
+  device.run("clock", {.grid = 1, .block = 1}, c);
+  EXPECT_GE(c[0], before);
+  EXPECT_LE(c[0], now());
 }
 
 INSTANTIATE_TEST_SUITE_P(Chips, ExecModes,
