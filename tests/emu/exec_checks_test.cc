@@ -218,6 +218,10 @@ KERNEL trap(int* c, int go) {
   if (go) __builtin_trap();
   c[thread_x()] = 1;
 }
+KERNEL debug_trap(int* c) {
+  __builtin_debugtrap();
+  c[thread_x()] = 1;
+}
 )hip";
 
 class ExecChecks : public testing::TestWithParam<const char*> {
@@ -515,6 +519,13 @@ TEST_P(ExecChecks, Trap) {
   int* c = device->allocate<int>(32);
   const Fault f = fault([&] { device->run("trap", {.grid = 1, .block = 32}, c, 1); });
   expect_at(f, Fault::Kind::Trap, "trap", 0, 0, "s_trap");
+}
+
+// Without a debugger a kernel goes on behind its breakpoint.
+TEST_P(ExecChecks, DebugTrap) {
+  int* c = device->allocate<int>(32);
+  device->run("debug_trap", {.grid = 1, .block = 32}, c);
+  EXPECT_EQ(device->download(c, 32), std::vector<int>(32, 1));
 }
 
 TEST_P(ExecChecks, FunctionsMaySaveWhatWasNeverWritten) {
