@@ -452,6 +452,15 @@ TEST_P(ExecOtherMemory, BufferAtomics) {
   EXPECT_EQ(device->download(counter, 1)[0], 32 % 3);
 }
 
+// Behind the buffer's end atomics do nothing and read 0.
+TEST_P(ExecOtherMemory, BufferAtomicsOutOfRange) {
+  int* counter = device->upload(std::vector<int>{1});
+  int* c = device->allocate<int>(32);
+  device->run("buffer_atomics", {.grid = 1, .block = 32}, descriptor(counter, 0), c);
+  EXPECT_EQ(device->download(c, 32), std::vector<int>(32, 0));
+  EXPECT_EQ(device->download(counter, 1)[0], 1);
+}
+
 // In a wave of 64 lanes gfx10 and gfx11 permute each half by itself.
 TEST_P(ExecOtherMemory, PermutationsOf64Lanes) {
   Device wide(chip, compile(kSource, chip, gfx9 ? "" : "-mwavefrontsize64"));

@@ -132,7 +132,8 @@ EMU_FN void store_small_lanes(const uint32_t* v, bool high, const Places<Offset>
   }
 }
 
-/// *p = f(*p, data, compare) lane after lane; the old values go to d unless it is null. compare may be null.
+/// *p = f(*p, data, compare) lane after lane; the old values go to d unless it is null, 0 for lanes that are
+/// not there. compare may be null.
 template <class T, T (*F)(T, T, T), class Offset>
 EMU_FN void atomic_lanes(Wave& w, const Op* op, const Places<Offset>& p, const uint32_t* data,
                          const uint32_t* compare, uint32_t* d) {
@@ -143,6 +144,8 @@ EMU_FN void atomic_lanes(Wave& w, const Op* op, const Places<Offset>& p, const u
     else
       return std::bit_cast<T>(v[i]);
   };
+  for (uint64_t rest = d != nullptr ? p.wanted & ~p.there : 0; rest; rest &= rest - 1)
+    for (unsigned word = 0; word < kWords; ++word) d[word * w.lanes + unsigned(__builtin_ctzll(rest))] = 0;
   for (uint64_t rest = p.there; rest; rest &= rest - 1) {
     const unsigned i = unsigned(__builtin_ctzll(rest));
     if (p.at[i] % sizeof(T) != 0)
