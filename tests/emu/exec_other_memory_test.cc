@@ -256,6 +256,29 @@ KERNEL buffer_atomics(i4 descriptor, int* c) {
 #endif
   c[thread_x()] = x;
 }
+// One word 16 bytes behind each lane's offset.
+KERNEL buffer_words(i4 descriptor, const int* offsets, int* c) {
+  int x;
+#if defined(__gfx1200__)
+  asm volatile("buffer_load_b32 %0, %1, %2, null offen offset:16" WAIT_LOADS
+#elif defined(__GFX11__)
+  asm volatile("buffer_load_b32 %0, %1, %2, 0 offen offset:16" WAIT_LOADS
+#else
+  asm volatile("buffer_load_dword %0, %1, %2, 0 offen offset:16" WAIT_LOADS
+#endif
+               : "=v"(x)
+               : "v"(offsets[thread_x()]), "s"(descriptor)
+               : "memory");
+  c[thread_x()] = x;
+}
+KERNEL buffer_fours(int* a, int bytes, int flags, const int* offsets, i4* c) {
+  __amdgpu_buffer_rsrc_t r = __builtin_amdgcn_make_buffer_rsrc(a, 0, bytes, flags);
+  c[thread_x()] = __builtin_amdgcn_raw_buffer_load_b128(r, offsets[thread_x()], 0, 0);
+}
+KERNEL buffer_store_four(int* a, int bytes, int flags, int offset) {
+  __amdgpu_buffer_rsrc_t r = __builtin_amdgcn_make_buffer_rsrc(a, 0, bytes, flags);
+  __builtin_amdgcn_raw_buffer_store_b128(i4{-1, -2, -3, -4}, r, offset, 0, 0);
+}
 KERNEL permute(const int* lanes, int* c) {
   const int i = thread_x();
   c[i] = __builtin_amdgcn_ds_bpermute(4 * lanes[i], 100 + i);
@@ -459,6 +482,56 @@ TEST_P(ExecOtherMemory, BufferAtomicsOutOfRange) {
   device->run("buffer_atomics", {.grid = 1, .block = 32}, descriptor(counter, 0), c);
   EXPECT_EQ(device->download(c, 32), std::vector<int>(32, 0));
   EXPECT_EQ(device->download(counter, 1)[0], 1);
+}
+
+// Each word has its own check against the buffer's end.
+TEST_P(ExecOtherMemory, BufferRange) {
+  const int flags = gfx9 ? 0x27000 : 0x31014000;
+  std::vector<int> words(20);
+  std::iota(words.begin(), words.end(), 100);
+  int* a = device->upload(words);
+  const std::vector<int> offsets = {0, 40, 44, 48, 52, 56, 60, -4, -16};
+  Four* c = device->allocate<Four>(offsets.size());
+  const auto lanes = uint32_t(offsets.size());
+  device->run("buffer_fours", {.grid = 1, .block = lanes}, a, 56, flags, device->upload(offsets), c);
+  for (size_t i = 0; i < offsets.size(); ++i)
+    for (size_t n = 0; n < 4; ++n) {
+      const size_t at = uint32_t(offsets[i]) / 4 + n;
+      EXPECT_EQ(c[i].words[n], at < 14 ? 100 + at : 0) << offsets[i] << " " << n;
+    }
+  device->run("buffer_store_four", {.grid = 1, .block = 1}, a, 56, flags, 48);
+  words[12] = -1;
+  words[13] = -2;
+  EXPECT_EQ(device->download(a, 20), words);
+}
+
+// A lane's offset and the instruction's are not added modulo 2^32.
+TEST_P(ExecOtherMemory, BufferOffsetsDoNotWrap) {
+  std::vector<int> a(64), offsets(64), expected(64);
+  std::iota(a.begin(), a.end(), 100);
+  for (size_t i = 0; i < 64; ++i) {
+    offsets[i] = int(4 * i) - 16;
+    expected[i] = i < 4 ? 0 : a[i];
+  }
+  int* c = device->allocate<int>(64);
+  device->run("buffer_words", {.grid = 1, .block = 64}, descriptor(device->upload(a), 256),
+              device->upload(offsets), c);
+  EXPECT_EQ(device->download(c, 64), expected);
+}
+
+// With 2 in the descriptor's field for it only an empty buffer has an end.
+TEST_P(ExecOtherMemory, UncheckedBuffers) {
+  if (gfx9) GTEST_SKIP() << "gfx10 and later";
+  std::vector<int> a(68), offsets(64);
+  std::iota(a.begin(), a.end(), 100);
+  for (size_t i = 0; i < 64; ++i) offsets[i] = int(4 * i);
+  for (const uint32_t bytes : {0u, 4u}) {
+    Four buffer = descriptor(device->upload(a), bytes);
+    buffer.words[3] = 2u << 28;
+    int* c = device->allocate<int>(64);
+    device->run("buffer_words", {.grid = 1, .block = 64}, buffer, device->upload(offsets), c);
+    for (size_t i = 0; i < 64; ++i) EXPECT_EQ(device->download(c, 64)[i], bytes == 0 ? 0 : a[i + 4]) << i;
+  }
 }
 
 // In a wave of 64 lanes gfx10 and gfx11 permute each half by itself.

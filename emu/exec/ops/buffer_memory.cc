@@ -19,9 +19,15 @@ EMU_FN Buffer buffer_of(Wave& w, const Op* op) {
           uint32_t(scalar_bits(w, op->src[3], false)), (d[1] & 0xffff) == (kPrivateDescriptor & 0xffff)};
 }
 
-/// The lanes' places. Lanes behind the buffer's end are wanted and not there.
+/// From gfx10 on the descriptor says what is checked: with 2 in this field only whether the buffer is empty.
+EMU_FN bool unchecked(const Wave& w, const Op* op) {
+  return w.generation >= 10 && (w.s[op->src[2].reg + 3] >> 28 & 3) == 2;
+}
+
+/// The lanes' places, `skipped` bytes behind their addresses. Lanes behind the buffer's end are wanted and
+/// not there.
 [[gnu::noinline, maybe_unused]] void find_places(Wave& w, const Op* op, uint32_t bytes, Access access,
-                                                 Places<uint64_t>& p) {
+                                                 Places<uint64_t>& p, uint32_t skipped = 0) {
   const Buffer buffer = buffer_of(w, op);
   const bool indexed = op->flags & kIndexed, offset_register = op->flags & kOffset;
   const uint32_t* v = w.v + op->src[0].offset;
@@ -31,11 +37,11 @@ EMU_FN Buffer buffer_of(Wave& w, const Op* op) {
   uint32_t index[64], offset[64];
   for (unsigned i = 0; i < w.lanes; ++i) {
     index[i] = indexed ? v[i] : 0;
-    offset[i] = uint32_t(op->imm) + (offset_register ? v[indexed ? w.lanes + i : i] : 0);
+    offset[i] = offset_register ? v[indexed ? w.lanes + i : i] : 0;
   }
   if (buffer.is_private) {
     // Stack pointers count the bytes of a wave, whose lanes lie side by side; addresses those of a lane.
-    const uint32_t scalar = uint32_t(buffer.base) + buffer.scalar / w.lanes;
+    const uint32_t scalar = uint32_t(buffer.base) + buffer.scalar / w.lanes + uint32_t(op->imm) + skipped;
     for (unsigned i = 0; i < w.lanes; ++i) offset[i] += scalar;
     private_places(w, op, offset, p.wanted, bytes, access, p);
     p.there = p.wanted;
@@ -45,9 +51,11 @@ EMU_FN Buffer buffer_of(Wave& w, const Op* op) {
     raise(w, op, Fault::Kind::Unsupported, -1, buffer.base, "a swizzled buffer that is not private memory");
   for (uint64_t rest = p.wanted; rest; rest &= rest - 1) {
     const int i = __builtin_ctzll(rest);
-    const uint64_t inside = uint64_t(offset[i]) + uint64_t(buffer.stride) * index[i];
-    const bool ok =
-        buffer.stride != 0 && indexed ? index[i] < buffer.records : inside + bytes <= buffer.records;
+    const uint64_t inside =
+        uint64_t(offset[i]) + uint32_t(op->imm) + skipped + uint64_t(buffer.stride) * index[i];
+    const bool ok = unchecked(w, op)                ? buffer.records != 0
+                    : buffer.stride != 0 && indexed ? index[i] < buffer.records
+                                                    : inside + bytes <= buffer.records;
     p.at[i] = buffer.base + buffer.scalar + inside;
     if (ok) p.there |= uint64_t(1) << i;
   }
@@ -59,17 +67,33 @@ EMU_FN Buffer buffer_of(Wave& w, const Op* op) {
 EMU_FN bool find_rows(Wave& w, const Op* op, uint32_t bytes, Access access, std::byte** rows) {
   const Buffer buffer = buffer_of(w, op);
   if (enabled_of(w) != all_lanes(w) || (op->flags & (kIndexed | kOffset)) != kOffset || buffer.is_private ||
-      w.s[op->src[2].reg + 1] >> 31)
+      w.s[op->src[2].reg + 1] >> 31 || unchecked(w, op))
     return false;
   for (unsigned h = 0; h < w.lanes; h += 32) {
     const uint32_t* v = w.v + op->src[0].offset + h;
-    const uint32_t offset = v[0] + uint32_t(op->imm);
-    if (!in_steps(v, bytes) || uint64_t(offset) + 32 * bytes > buffer.records) return false;
+    const uint64_t offset = uint64_t(v[0]) + uint32_t(op->imm);
+    if (!in_steps(v, bytes) || offset + 32 * bytes > buffer.records) return false;
     const uint64_t address = buffer.base + buffer.scalar + offset;
     if (w.checker && !check_row(w, address, 32 * bytes, access)) return false;
     rows[h / 32] = host(address);
   }
   return true;
+}
+
+/// Each word of the lanes' elements by itself: those inside the buffer are there.
+template <unsigned Words>
+[[gnu::noinline]] void load_words(Wave& w, const Op* op, uint32_t* d) {
+  Places<uint64_t> p[Words];
+  for (uint32_t word = 0; word < Words; ++word) find_places(w, op, 4, Access::Read, p[word], 4 * word);
+  for (unsigned word = 0; word < Words; ++word) load_lanes<1>(w, d + word * w.lanes, p[word]);
+}
+template <unsigned Words>
+[[gnu::noinline]] void store_words(Wave& w, const Op* op, const uint32_t* v) {
+  Places<uint64_t> p;
+  for (uint32_t word = 0; word < Words; ++word) {
+    find_places(w, op, 4, Access::Write, p, 4 * word);
+    store_lanes<1>(w, v + word * w.lanes, p);
+  }
 }
 
 template <unsigned Words>
@@ -81,7 +105,10 @@ const Op* load(Wave& w, const Op* op) {
   } else {
     Places<uint64_t> p;
     find_places(w, op, Words * 4, Access::Read, p);
-    load_lanes<Words>(w, d, p);
+    if (Words > 1 && p.there != p.wanted)
+      load_words<Words>(w, op, d);
+    else
+      load_lanes<Words>(w, d, p);
   }
   return op + 1;
 }
@@ -94,7 +121,10 @@ const Op* store(Wave& w, const Op* op) {
   } else {
     Places<uint64_t> p;
     find_places(w, op, Words * 4, Access::Write, p);
-    store_lanes<Words>(w, v, p);
+    if (Words > 1 && p.there != p.wanted)
+      store_words<Words>(w, op, v);
+    else
+      store_lanes<Words>(w, v, p);
   }
   return op + 1;
 }
