@@ -284,31 +284,6 @@ TEST(Gguf, ArraysOfArrays) {
   }
 }
 
-TEST(Gguf, ArraysShowTheirNumbers) {
-  const auto shown = [](auto write) {
-    Bytes b(3, false);
-    b.head(0, 1).text("list").u32(9);
-    write(b);
-    return b.read()->find("list")->to_string();
-  };
-  EXPECT_EQ(shown([](Bytes& b) { b.u32(4).count(2).u32(1234567).u32(128009); }), "[1234567, 128009] (2 u32)");
-  EXPECT_EQ(shown([](Bytes& b) { b.u32(11).count(1).template number<int64_t>(9007199254740993); }),
-            "[9007199254740993] (1 i64)");
-  EXPECT_EQ(shown([](Bytes& b) { b.u32(10).count(1).template number<uint64_t>(UINT64_MAX); }),
-            "[18446744073709551615] (1 u64)");
-  EXPECT_EQ(
-      shown([](Bytes& b) { b.u32(7).count(2).template number<uint8_t>(1).template number<uint8_t>(0); }),
-      "[true, false] (2 bool)");
-  EXPECT_EQ(shown([](Bytes& b) { b.u32(6).count(1).template number<float>(0.5f); }), "[0.5] (1 f32)");
-}
-
-// A long text is cut between characters.
-TEST(Gguf, LongTextsAreCutBetweenCharacters) {
-  Bytes b(3, false);
-  b.head(0, 1).text("text").u32(8).text(std::string(58, 'x') + "\u20ac\u20ac\u20ac");
-  EXPECT_EQ(b.read()->find("text")->to_string(), "\"" + std::string(58, 'x') + "...\" (67 bytes)");
-}
-
 TEST(Gguf, TruncationAtEveryByteIsRefused) {
   GgufWriter writer;
   const std::vector<std::string> words = {"one", "two"};
