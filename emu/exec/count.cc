@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // What memory instructions move, by level, from the addresses in their registers.
+#include <algorithm>
 #include <array>
 #include <cstring>
 
+#include "emu/exec/buffer_range.h"
 #include "emu/exec/check.h"
 
 namespace emu::exec {
@@ -43,13 +45,14 @@ uint32_t conflict_cycles(const Wave& w, const uint32_t* offsets, uint64_t lanes,
   return cycles;
 }
 
-/// Lines that the lanes touch, each counted once.
-uint32_t lines_of(const uint64_t* addresses, uint64_t lanes, uint32_t bytes) {
+/// Lines that the lanes touch, each with its own number of bytes; each line is counted once.
+uint32_t lines_of(const uint64_t* addresses, const uint32_t* bytes, uint64_t lanes) {
   std::array<uint64_t, 128> lines;
   uint32_t count = 0;
   for (uint64_t rest = lanes; rest; rest &= rest - 1) {
-    const uint64_t a = addresses[__builtin_ctzll(rest)];
-    for (uint64_t line = a / kLine; line <= (a + bytes - 1) / kLine; ++line) {
+    const int i = __builtin_ctzll(rest);
+    const uint64_t a = addresses[i];
+    for (uint64_t line = a / kLine; line <= (a + bytes[i] - 1) / kLine; ++line) {
       bool seen = false;
       for (uint32_t k = count; k-- > 0 && !seen;) seen = lines[k] == line;
       if (!seen && count < lines.size()) lines[count++] = line;
@@ -76,13 +79,15 @@ void count_lds(const Wave& w, const Op* op, const uint32_t* offsets, uint64_t la
       (two ? 2 : 1) * conflict_cycles(w, offsets, lanes, two ? op->bytes / 2u : op->bytes, atomic);
 }
 
-void count_global(const Op* op, const uint64_t* addresses, uint64_t lanes, Moves moves, Counters& counters) {
+void count_global(const uint64_t* addresses, const uint32_t* bytes, uint64_t lanes, Moves moves,
+                  Counters& counters) {
   if (lanes == 0) return;
-  const uint64_t bytes = uint64_t(op->bytes) * count_of(lanes);
-  if (moves.reads) counters.global_read_bytes += bytes;
-  if (moves.writes) counters.global_write_bytes += bytes;
+  uint64_t all = 0;
+  for (uint64_t rest = lanes; rest; rest &= rest - 1) all += bytes[__builtin_ctzll(rest)];
+  if (moves.reads) counters.global_read_bytes += all;
+  if (moves.writes) counters.global_write_bytes += all;
   ++counters.accesses;
-  counters.cache_lines += lines_of(addresses, lanes, op->bytes);
+  counters.cache_lines += lines_of(addresses, bytes, lanes);
 }
 
 void count_flat(const Wave& w, const Op* op, Moves moves, Counters& counters) {
@@ -101,12 +106,14 @@ void count_flat(const Wave& w, const Op* op, Moves moves, Counters& counters) {
     const uint64_t high = op->row->flags & kFlatSpace ? addresses[i] >> 32 : 0;
     (high == kSharedAperture ? local : high == kPrivateAperture ? own : global) |= uint64_t(1) << i;
   }
-  count_global(op, addresses, global, moves, counters);
+  uint32_t bytes[64];
+  std::fill_n(bytes, w.lanes, op->bytes);
+  count_global(addresses, bytes, global, moves, counters);
   if (local) count_lds(w, op, offsets, local, moves, counters);
   counters.scratch_bytes += uint64_t(op->bytes) * count_of(own);
 }
 
-/// Lanes behind the buffer's end reach no memory.
+/// Words behind the buffer's end reach no memory.
 void count_buffer(const Wave& w, const Op* op, Moves moves, Counters& counters) {
   const uint32_t* descriptor = w.s + op->src[2].reg;
   if ((descriptor[1] & 0xffff) == (kPrivateDescriptor & 0xffff)) {
@@ -115,20 +122,24 @@ void count_buffer(const Wave& w, const Op* op, Moves moves, Counters& counters) 
   }
   const bool indexed = op->flags & kIndexed, has_offset = op->flags & kOffset;
   const uint32_t* v = w.v + op->src[0].offset;
-  const uint32_t stride = descriptor[1] >> 16 & 0x3fff, records = descriptor[2];
+  const BufferRange range(descriptor, w.generation);
+  // What is checked by itself: words of loads and stores, atomics whole.
+  const uint32_t step = op->row->flags & kAtomic || op->bytes < 4 ? op->bytes : 4;
   const Source& scalar = op->src[3];
   const uint64_t base = (uint64_t(descriptor[1] & 0xffff) << 32 | descriptor[0]) +
                         (scalar.place == Place::Scalar ? w.s[scalar.reg] : uint32_t(scalar.value));
   uint64_t addresses[64], lanes = 0;
+  uint32_t bytes[64] = {};
   for (uint64_t rest = enabled(w); rest; rest &= rest - 1) {
     const unsigned i = unsigned(__builtin_ctzll(rest));
-    const uint32_t index = indexed ? v[i] : 0,
-                   offset = uint32_t(op->imm) + (has_offset ? v[indexed ? w.lanes + i : i] : 0);
-    const uint64_t inside = uint64_t(offset) + uint64_t(stride) * index;
+    const uint32_t index = indexed ? v[i] : 0;
+    const uint64_t offset = uint64_t(uint32_t(op->imm)) + (has_offset ? v[indexed ? w.lanes + i : i] : 0);
+    const uint64_t inside = offset + uint64_t(range.stride) * index;
     addresses[i] = base + inside;
-    if (stride != 0 && indexed ? index < records : inside + op->bytes <= records) lanes |= uint64_t(1) << i;
+    while (bytes[i] < op->bytes && range.has(indexed, index, inside + bytes[i], step)) bytes[i] += step;
+    if (bytes[i] > 0) lanes |= uint64_t(1) << i;
   }
-  count_global(op, addresses, lanes, moves, counters);
+  count_global(addresses, bytes, lanes, moves, counters);
 }
 
 }  // namespace

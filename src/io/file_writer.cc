@@ -42,7 +42,7 @@ FileWriter::FileWriter(const std::string& path)
     fail(ErrorKind::Io, "write", path_, " is no regular file; write to another one");
   file_.reset(os::create_file(partial_));
   if (file_ == nullptr) fail_io("cannot be created");
-  // What takes a file's place is as private as that; a file system without permissions has nothing to say.
+  // What takes a file's place has its permissions, where the file system has any.
   if (std::filesystem::exists(there)) std::filesystem::permissions(partial_, there.permissions(), unknown);
 }
 

@@ -119,24 +119,23 @@ Tensor convolve(const Call& call, bool flat, const Tensor& x, const Tensor& kern
   s.h_out = flat ? 1 : call.output_size(s.h_in, s.h_k);
   s.w_out = call.output_size(s.w_in, s.w_k);
   const Shape to{s.batch, s.groups * s.c_out, s.h_out, s.w_out};
+  if (x.elem_count() == 0 && (call.transposed || s.batch == 0 || s.c_in == 0))
+    return Tensor::zeros(to, x.dtype(), x.device());  // sums of nothing
+  Tensor in = x;
   if (x.elem_count() == 0) {
-    if (call.transposed || o.padding == 0 || s.batch == 0 || s.c_in == 0)
-      return Tensor::zeros(to, x.dtype(), x.device());  // sums of nothing
-    // Every sum is over padding, which takes part in it.
-    const Shape padded{s.batch, x.dim(1), s.h_in + 2 * s.h_padding, s.w_in + 2 * s.w_padding};
-    ConvOptions without = o;
-    without.padding = 0;
-    return convolve({call.operation, call.x, call.kernel, without, false}, flat,
-                    Tensor::zeros(padded, x.dtype(), x.device()), kernel);
+    // Every sum is over padding, which takes part in it. A zero in the place of an empty axis is like it.
+    s.h_in = std::max<int64_t>(s.h_in, 1);
+    s.w_in = std::max<int64_t>(s.w_in, 1);
+    in = Tensor::zeros({1}, x.dtype(), x.device()).broadcast_as({s.batch, x.dim(1), s.h_in, s.w_in});
   }
   const Tensor out = ops::empty_on(x, to, x.dtype());
   if (out.elem_count() == 0) return out;
   Backend& backend = ops::backend_of(x);
   ops::within_memory(call.operation, call.x, [&] {
     if (call.transposed) {
-      backend.conv_transpose(s, ops::operand(x), ops::operand(kernel), ops::target(out));
+      backend.conv_transpose(s, ops::operand(in), ops::operand(kernel), ops::target(out));
     } else {
-      backend.conv(s, ops::operand(x), ops::operand(kernel), ops::target(out));
+      backend.conv(s, ops::operand(in), ops::operand(kernel), ops::target(out));
     }
   });
   return out;

@@ -27,7 +27,9 @@ Tensor multiply(std::string_view operation, const Tensor& a, const Tensor& b) {
   if (out.elem_count() == 0) return out;
   const Layout left = a.layout().broadcast_as(with_matrix(batch, m, k), operation);
   const Layout right = b.layout().broadcast_as(with_matrix(batch, k, n), operation);
-  ops::backend_of(a).matmul(ops::operand(a, left), ops::operand(b, right), ops::target(out));
+  ops::within_memory(operation, a, [&] {
+    ops::backend_of(a).matmul(ops::operand(a, left), ops::operand(b, right), ops::target(out));
+  });
   return out;
 }
 

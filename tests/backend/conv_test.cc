@@ -405,6 +405,10 @@ TEST(Conv, FarTapsTakeLittleMemory) {
   double sum = 0;
   for (const double value : far.to_doubles()) sum += value;
   EXPECT_EQ(sum, 81);
+  constexpr int64_t kFar = int64_t{1} << 39;
+  const Tensor line = Tensor::zeros({1, 1, 0}, DType::F32);
+  EXPECT_EQ(line.conv1d(Tensor::ones({1, 1, 3}, DType::F32), {.padding = kFar, .stride = kFar}).to_doubles(),
+            (std::vector<double>{0, 0}));
 }
 
 TEST(Conv, EmptyBatchesGiveEmptyResults) {

@@ -80,8 +80,8 @@ TEST_F(CustomOps, AreOperations) {
 
 TEST_F(CustomOps, StayOperationsWhenMoved) {
   CustomOp op = outer_plus_one();
-  const CustomOp moved = std::move(op);
-  EXPECT_EQ(op.name(), "outer_plus_one");  // NOLINT(bugprone-use-after-move): moving copies
+  const CustomOp moved = std::move(op);    // NOLINT(performance-move-const-arg): moving copies
+  EXPECT_EQ(op.name(), "outer_plus_one");  // NOLINT(bugprone-use-after-move)
   const Tensor one = Tensor::from_vec<int32_t>({3}, {1});
   EXPECT_EQ(op({one, one}).to_vec<int64_t>(), moved({one, one}).to_vec<int64_t>());
 }

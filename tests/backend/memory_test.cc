@@ -95,6 +95,8 @@ TEST(Memory, WhatTheSystemDoesNotGiveIsRefused) {
     const std::pair<int64_t, int64_t> window(plane.dim(2), 1);
     EXPECT_ERROR(plane.avg_pool2d(window), OutOfMemory, "[avg_pool2d] no memory");
     EXPECT_ERROR(plane.max_pool2d(window), OutOfMemory, "[max_pool2d] no memory");
+    const Tensor halves = Tensor::ones({2, kMany / 10}, DType::F16);
+    EXPECT_ERROR(halves.matmul(halves.t()), OutOfMemory, "while matmul of [2, 40000000] f16 cpu");
     const Tensor samples = bytes.reshape({1, 1, kMany});
     EXPECT_ERROR(samples.conv1d(samples), OutOfMemory, "conv1d");
     return "";

@@ -120,7 +120,8 @@ TEST_P(Quantized, ProductsOfLargeWeightsAreWithinTheBound) {
   const std::vector<uint8_t> some = raw(weight(different, k, 3));
   const std::vector<double> w = reference::dequantize(type(), some);
   std::vector<std::byte> all;
-  for (size_t at = 0, row = some.size() / different; all.size() < row * n; at = (at + row) % some.size()) {
+  for (size_t at = 0, row = some.size() / different; all.size() < row * static_cast<size_t>(n);
+       at = (at + row) % some.size()) {
     const auto* bytes = reinterpret_cast<const std::byte*>(some.data() + at);
     all.insert(all.end(), bytes, bytes + row);
   }

@@ -77,8 +77,8 @@ TEST(StreamsOfTheCpu, AreOneAndIdle) {
 
 TEST_F(Streams, StayStreamsWhenMoved) {
   Stream a = Stream::make(device_);
-  const Stream b = std::move(a);
-  EXPECT_TRUE(a == b);  // NOLINT(bugprone-use-after-move): moving copies
+  const Stream b = std::move(a);  // NOLINT(performance-move-const-arg): moving copies
+  EXPECT_TRUE(a == b);            // NOLINT(bugprone-use-after-move)
   EXPECT_EQ(a.device(), device_);
   a.synchronize();
   EXPECT_TRUE(a.idle());

@@ -112,6 +112,37 @@ extern "C" __global__ void move(const float* in, float* out, int* count) {
   }
 }
 
+// Words behind a buffer's end are not moved, and not counted.
+TEST(ExecCounters, WordsInsideBuffers) {
+  EMU_NEEDS_CLANG();
+  for (const Dialect& d : kDialects) {
+    SCOPED_TRACE(d.chip);
+    test::Device device(d.chip, test::compile(R"(
+typedef int i4 __attribute__((ext_vector_type(4)));
+extern "C" __global__ void fours(int* a, int bytes, int flags, int offset, i4* out) {
+  out[thread_x()] = __builtin_amdgcn_raw_buffer_load_b128(
+      __builtin_amdgcn_make_buffer_rsrc(a, 0, bytes, flags), offset, 0, 0);
+}
+)",
+                                              d.chip));
+    int* a = device.upload(std::vector<int>(64, 1));
+    int* out = device.allocate<int>(4 * 64);
+    const auto read = [&](int bytes, int flags, int offset) {
+      device.counters = Counters();
+      device.run("fours", {.grid = 1, .block = d.lanes}, a, bytes, flags, offset, out);
+      EXPECT_EQ(device.counters.global_write_bytes, 16 * d.lanes);
+      return device.counters.global_read_bytes / d.lanes;
+    };
+    const int flags = d.chip == "gfx90a" ? 0x27000 : 0x31014000;
+    EXPECT_EQ(read(56, flags, 0), 16u);
+    EXPECT_EQ(read(56, flags, 48), 8u);
+    EXPECT_EQ(read(56, flags, 56), 0u);
+    EXPECT_EQ(read(56, flags, -8), 0u);
+    if (d.chip == "gfx90a") continue;
+    EXPECT_EQ(read(4, 2 << 28, 48), 16u);  // which checks nothing
+  }
+}
+
 TEST(ExecCounters, LinesOfAnAccess) {
   EMU_NEEDS_CLANG();
   for (const Dialect& d : kDialects) {

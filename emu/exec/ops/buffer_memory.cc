@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Buffer loads, stores and atomics: private memory on gfx9 and gfx10, and raw or strided buffers.
+#include "emu/exec/buffer_range.h"
 #include "emu/exec/ops/group.h"
 #include "emu/exec/ops/lane_memory.h"
 #include "emu/exec/ops/scalars.h"
@@ -10,18 +11,14 @@ namespace {
 
 struct Buffer {
   uint64_t base;
-  uint32_t stride, records, scalar;
+  BufferRange range;
+  uint32_t scalar;
   bool is_private;
 };
 EMU_FN Buffer buffer_of(Wave& w, const Op* op) {
   const uint32_t* d = w.s + op->src[2].reg;
-  return {uint64_t(d[0]) | uint64_t(d[1] & 0xffff) << 32, d[1] >> 16 & 0x3fff, d[2],
+  return {uint64_t(d[0]) | uint64_t(d[1] & 0xffff) << 32, BufferRange(d, w.generation),
           uint32_t(scalar_bits(w, op->src[3], false)), (d[1] & 0xffff) == (kPrivateDescriptor & 0xffff)};
-}
-
-/// From gfx10 on the descriptor says what is checked: with 2 in this field only whether the buffer is empty.
-EMU_FN bool unchecked(const Wave& w, const Op* op) {
-  return w.generation >= 10 && (w.s[op->src[2].reg + 3] >> 28 & 3) == 2;
 }
 
 /// The lanes' places, `skipped` bytes behind their addresses. Lanes behind the buffer's end are wanted and
@@ -52,12 +49,9 @@ EMU_FN bool unchecked(const Wave& w, const Op* op) {
   for (uint64_t rest = p.wanted; rest; rest &= rest - 1) {
     const int i = __builtin_ctzll(rest);
     const uint64_t inside =
-        uint64_t(offset[i]) + uint32_t(op->imm) + skipped + uint64_t(buffer.stride) * index[i];
-    const bool ok = unchecked(w, op)                ? buffer.records != 0
-                    : buffer.stride != 0 && indexed ? index[i] < buffer.records
-                                                    : inside + bytes <= buffer.records;
+        uint64_t(offset[i]) + uint32_t(op->imm) + skipped + uint64_t(buffer.range.stride) * index[i];
     p.at[i] = buffer.base + buffer.scalar + inside;
-    if (ok) p.there |= uint64_t(1) << i;
+    if (buffer.range.has(indexed, index[i], inside, bytes)) p.there |= uint64_t(1) << i;
   }
   if (w.checker && p.there) check_places(w, op, p.at, p.there, bytes, access);
 }
@@ -67,12 +61,12 @@ EMU_FN bool unchecked(const Wave& w, const Op* op) {
 EMU_FN bool find_rows(Wave& w, const Op* op, uint32_t bytes, Access access, std::byte** rows) {
   const Buffer buffer = buffer_of(w, op);
   if (enabled_of(w) != all_lanes(w) || (op->flags & (kIndexed | kOffset)) != kOffset || buffer.is_private ||
-      w.s[op->src[2].reg + 1] >> 31 || unchecked(w, op))
+      w.s[op->src[2].reg + 1] >> 31 || buffer.range.unchecked)
     return false;
   for (unsigned h = 0; h < w.lanes; h += 32) {
     const uint32_t* v = w.v + op->src[0].offset + h;
     const uint64_t offset = uint64_t(v[0]) + uint32_t(op->imm);
-    if (!in_steps(v, bytes) || offset + 32 * bytes > buffer.records) return false;
+    if (!in_steps(v, bytes) || offset + 32 * bytes > buffer.range.records) return false;
     const uint64_t address = buffer.base + buffer.scalar + offset;
     if (w.checker && !check_row(w, address, 32 * bytes, access)) return false;
     rows[h / 32] = host(address);

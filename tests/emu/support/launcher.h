@@ -57,8 +57,8 @@ class Device {
  private:
   template <class T>
   static std::vector<std::byte> bytes_of(const T& value) {
-    std::vector<std::byte> bytes(sizeof(T));
-    std::memcpy(bytes.data(), static_cast<const void*>(&value), sizeof(T));
+    std::vector<std::byte> bytes(sizeof(value));
+    std::memcpy(bytes.data(), static_cast<const void*>(&value), sizeof(value));
     return bytes;
   }
   void launch(const std::string& name, Shape shape, const std::vector<std::vector<std::byte>>& values);
