@@ -4,6 +4,7 @@
 
 #include <cstring>
 #include <memory>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -57,9 +58,8 @@ class Device {
  private:
   template <class T>
   static std::vector<std::byte> bytes_of(const T& value) {
-    std::vector<std::byte> bytes(sizeof(value));
-    std::memcpy(bytes.data(), static_cast<const void*>(&value), sizeof(value));
-    return bytes;
+    const std::span<const std::byte> bytes = std::as_bytes(std::span(&value, 1));
+    return {bytes.begin(), bytes.end()};
   }
   void launch(const std::string& name, Shape shape, const std::vector<std::vector<std::byte>>& values);
 
