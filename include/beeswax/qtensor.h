@@ -60,6 +60,11 @@ class BW_API QTensor {
   /// give.
   static Tensor forward_gated(Activation activation, const QTensor& gate, const QTensor& factor,
                               const Tensor& x);
+  /// Whether that is one operation on x's device.
+  static bool is_gated_at_once(const QTensor& gate, const QTensor& factor, const Tensor& x);
+  /// forward(gate.swiglu(factor)), or geglu, bit for bit. For few rows of f32 a CPU needs no memory for what
+  /// the gate gives.
+  Tensor forward_of_gate(Activation activation, const Tensor& gate, const Tensor& factor) const;
 
  private:
   friend BW_API QTensor qtensor_from_shared_bytes(std::span<const std::byte> bytes,

@@ -105,6 +105,14 @@ struct AttentionOptions {
   double cap = 0;      ///< scores s become cap tanh(s / cap) before the mask; 0: as they are
 };
 
+/// A token that is not in the caches yet.
+struct NextToken {
+  Operand query;       ///< [1, heads, size], f32, dense, as are
+  Operand key, value;  ///< [1, kv_heads, size]
+  Operand cos, sin;    ///< [positions, 1, half], f32, dense: they rotate query and key as rope() does
+  RopePairs pairs;
+};
+
 class Backend {
  public:
   virtual ~Backend() = default;
@@ -172,6 +180,12 @@ class Backend {
                          const AttentionOptions& /*options*/, const Target& /*out*/) {
     fail(ErrorKind::Unsupported, "attention", "this backend has no such operation");
   }
+  /// The same of one token, which is rotated and becomes the last of keys and values first, in the bits of
+  /// these operations. False where these are as good.
+  virtual bool attention_of_next(const NextToken& /*next*/, const Target& /*keys*/, const Target& /*values*/,
+                                 const AttentionOptions& /*options*/, const Target& /*out*/) {
+    return false;
+  }
   /// x is [.., d]; cos and sin are [.., h] with 0 < 2h <= d, broadcast to x's other axes, of the compute
   /// dtype and of the same strides. The last axes are dense.
   virtual void rope(RopePairs pairs, const Operand& x, const Operand& cos, const Operand& sin,
@@ -216,6 +230,12 @@ class Backend {
   virtual void quantized_gated(UnaryOp /*op*/, const Operand& /*x*/, QuantType /*type*/,
                                const Storage& /*gate*/, const Storage& /*factor*/, const Target& /*out*/) {
     fail(ErrorKind::Unsupported, "quantized_gated", "this backend has no such operation");
+  }
+  /// quantized_matmul of x = op(gate) * factor, two dense operands of one dtype, in the bits of these
+  /// operations, without x in memory. False where they are as good.
+  virtual bool quantized_matmul_of_gate(UnaryOp /*op*/, const Operand& /*gate*/, const Operand& /*factor*/,
+                                        const QuantizedProduct& /*product*/) {
+    return false;
   }
 };
 

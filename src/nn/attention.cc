@@ -78,13 +78,54 @@ bool in_one(const Tensor& queries, const Tensor& keys, const Tensor& values) {
          ops::backend_of(queries).attends(queries.dim(2));
 }
 
+Tensor result_of(const Tensor& queries) {
+  return ops::empty_on(queries, {queries.dim(0), queries.dim(1) * queries.dim(2)}, DType::F32);
+}
+
+// One token in one operation; undefined where there is none.
+Tensor attention_of_next(KvCache& past, const Rope& rope, const Tensor& query, const Tensor& key,
+                         const Tensor& value, const AttentionOptions& options) {
+  const auto [keys, values] = past.extended(1);
+  const auto suits = [&](const Tensor& x) {
+    return x.rank() == 3 && x.dim(0) == 1 && x.dim(1) == keys.dim(0) && x.dim(2) == keys.dim(2) &&
+           x.dtype() == DType::F32 && x.device() == keys.device();
+  };
+  if (!in_one(query, keys, values) || query.dim(0) != 1 || !suits(key) || !suits(value) ||
+      past.length() >= rope.cos().dim(0) || 2 * rope.cos().dim(2) > keys.dim(2))
+    return {};
+  const Tensor q = query.contiguous(), k = key.contiguous(), v = value.contiguous(), out = result_of(q);
+  bool done = false;
+  ops::write_in_place(keys, [&] {
+    ops::write_in_place(values, [&] {
+      done = ops::backend_of(q).attention_of_next(
+          {ops::operand(q), ops::operand(k), ops::operand(v), ops::operand(rope.cos()),
+           ops::operand(rope.sin()), rope.pairs()},
+          ops::target(keys), ops::target(values), options, ops::target(out));
+    });
+  });
+  if (!done) return {};
+  past.advance(1);
+  return out;
+}
+
 }  // namespace
+
+Tensor attention_after(KvCache& past, const Rope& rope, const Tensor& queries, const Tensor& keys,
+                       const Tensor& values, const AttentionOptions& options) {
+  const int64_t tokens = keys.dim(0), position = past.length();
+  if (tokens == 1)
+    if (const Tensor out = attention_of_next(past, rope, queries, keys, values, options); out.defined())
+      return out;
+  const Tensor rotated = rope.apply(queries, position + tokens - queries.dim(0));
+  past.append(rope.apply(keys, position).transpose(0, 1), values.transpose(0, 1));
+  return attention(rotated, past.keys(), past.values(), options);
+}
 
 Tensor attention(const Tensor& queries, const Tensor& keys, const Tensor& values,
                  const AttentionOptions& options) {
   if (in_one(queries, keys, values)) {
     const Tensor q = ops::dense_rows(queries), k = ops::dense_rows(keys), v = ops::dense_rows(values);
-    const Tensor out = ops::empty_on(q, {q.dim(0), q.dim(1) * q.dim(2)}, DType::F32);
+    Tensor out = result_of(q);
     ops::backend_of(q).attention(ops::operand(q), ops::operand(k), ops::operand(v), options,
                                  ops::target(out));
     return out;

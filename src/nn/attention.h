@@ -5,6 +5,8 @@
 
 #include "backends/backend.h"
 #include "beeswax/tensor.h"
+#include "nn/kv_cache.h"
+#include "nn/rope.h"
 
 namespace beeswax::nn {
 
@@ -16,5 +18,11 @@ BW_API Tensor soft_cap(const Tensor& x, double cap);
 /// kv_heads). Queries and result [tokens, heads * size] are f32; keys and values f32, f16 or bf16.
 BW_API Tensor attention(const Tensor& queries, const Tensor& keys, const Tensor& values,
                         const AttentionOptions& options);
+
+/// The same of tokens that follow a past: queries [tokens, heads, size] of the last of them, keys and values
+/// [tokens, kv_heads, size] of all, f32. `rope` rotates queries and keys to their positions, and keys and
+/// values are appended to the past first.
+BW_API Tensor attention_after(KvCache& past, const Rope& rope, const Tensor& queries, const Tensor& keys,
+                              const Tensor& values, const AttentionOptions& options);
 
 }  // namespace beeswax::nn

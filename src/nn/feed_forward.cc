@@ -4,7 +4,7 @@
 namespace beeswax::nn {
 
 Tensor FeedForward::forward(const Tensor& x) const {
-  return down.forward(Linear::forward_gated(activation, gate, up, x));
+  return down.forward_after_gate(activation, gate, up, x);
 }
 
 Tensor Experts::forward(const Tensor& x) const {

@@ -11,12 +11,21 @@ KvCache::KvCache(int64_t heads, int64_t positions, int64_t size, DType dtype, co
 
 void KvCache::append(const Tensor& keys, const Tensor& values) {
   const int64_t tokens = keys.dim(1);
+  check_room(tokens);
+  keys_.slice_set(keys.to_dtype(keys_.dtype()), 1, length_);
+  values_.slice_set(values.to_dtype(values_.dtype()), 1, length_);
+  advance(tokens);
+}
+
+KvCache::Extended KvCache::extended(int64_t tokens) const {
+  check_room(tokens);
+  return {keys_.narrow(1, 0, length_ + tokens), values_.narrow(1, 0, length_ + tokens)};
+}
+
+void KvCache::check_room(int64_t tokens) const {
   if (length_ + tokens > capacity())
     fail(ErrorKind::TooLarge, "kv_cache", length_ + tokens, " positions do not fit the context of ",
          capacity());
-  keys_.slice_set(keys.to_dtype(keys_.dtype()), 1, length_);
-  values_.slice_set(values.to_dtype(values_.dtype()), 1, length_);
-  length_ += tokens;
 }
 
 void KvCache::truncate(int64_t length) {

@@ -16,6 +16,13 @@ class BW_API KvCache {
   int64_t capacity() const { return keys_.dim(1); }
   /// Appends [heads, tokens, size]. TooLarge where there is no room.
   void append(const Tensor& keys, const Tensor& values);
+  /// The same where the caller writes them: keys and values with so many more positions, at their end, which
+  /// then count.
+  struct Extended {
+    Tensor keys, values;  ///< [heads, length + tokens, size]
+  };
+  Extended extended(int64_t tokens) const;
+  void advance(int64_t tokens) { length_ += tokens; }
   /// [heads, length, size], as stored
   Tensor keys() const { return keys_.narrow(1, 0, length_); }
   Tensor values() const { return values_.narrow(1, 0, length_); }
@@ -25,6 +32,7 @@ class BW_API KvCache {
   void truncate(int64_t length);
 
  private:
+  void check_room(int64_t tokens) const;
   Tensor keys_, values_;
   int64_t length_ = 0;
 };

@@ -41,11 +41,20 @@ std::vector<Tensor> Linear::forward_all(std::initializer_list<const Linear*> lay
 
 Tensor Linear::forward_gated(Activation activation, const Linear& gate, const Linear& factor,
                              const Tensor& x) {
-  const auto of_blocks = [](const Linear& l) { return l.weight_.quantized() && !l.bias_.defined(); };
-  if (of_blocks(gate) && of_blocks(factor))
+  if (gate.is_plain_blocks() && factor.is_plain_blocks())
     return QTensor::forward_gated(activation, gate.weight_.blocks(), factor.weight_.blocks(), x);
   const std::vector<Tensor> sides = forward_all({&gate, &factor}, x);
   return activation == Activation::Silu ? sides[0].swiglu(sides[1]) : sides[0].geglu(sides[1]);
+}
+
+Tensor Linear::forward_after_gate(Activation activation, const Linear& gate, const Linear& factor,
+                                  const Tensor& x) const {
+  const bool at_once = gate.is_plain_blocks() && factor.is_plain_blocks() &&
+                       QTensor::is_gated_at_once(gate.weight_.blocks(), factor.weight_.blocks(), x);
+  if (at_once || !weight_.quantized()) return forward(forward_gated(activation, gate, factor, x));
+  const std::vector<Tensor> sides = forward_all({&gate, &factor}, x);
+  const Tensor y = weight_.blocks().forward_of_gate(activation, sides[0], sides[1]);
+  return bias_.defined() ? y + bias_ : y;
 }
 
 }  // namespace beeswax::nn

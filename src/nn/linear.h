@@ -49,8 +49,13 @@ class BW_API Linear {
   /// The activation of gate.forward(x), times factor.forward(x).
   static Tensor forward_gated(Activation activation, const Linear& gate, const Linear& factor,
                               const Tensor& x);
+  /// this->forward() of that.
+  Tensor forward_after_gate(Activation activation, const Linear& gate, const Linear& factor,
+                            const Tensor& x) const;
 
  private:
+  bool is_plain_blocks() const { return weight_.quantized() && !bias_.defined(); }
+
   Weight weight_;
   Tensor bias_;
 };

@@ -35,6 +35,11 @@ class BW_API Rope {
   Rope(int64_t rotated, int64_t positions, double base, RopePairs pairs, const RopeScaling& scaling = {},
        const Device& device = {});
 
+  RopePairs pairs() const { return pairs_; }
+  /// What elements are rotated by, [positions, 1, rotated / 2].
+  const Tensor& cos() const { return cos_; }
+  const Tensor& sin() const { return sin_; }
+
   /// x [tokens, heads, size], f32; the first token stands at `position`. Same shape.
   Tensor apply(const Tensor& x, int64_t position) const;
 

@@ -4,10 +4,10 @@
 namespace beeswax::nn {
 
 Tensor SelfAttention::forward(const Tensor& h, KvCache& past, int64_t wanted) const {
-  const int64_t tokens = h.dim(0), position = past.length(), unwanted = tokens - wanted;
-  const auto rotated = [&](const Tensor& projected, int64_t count, const Tensor& norm, int64_t first) {
+  const int64_t unwanted = h.dim(0) - wanted;
+  const auto in_heads = [&](const Tensor& projected, int64_t count, const Tensor& norm) {
     const Tensor x = projected.reshape({projected.dim(0), count, size});
-    return rope.apply(norm.defined() ? x.rms_norm(norm, epsilon) : x, first);
+    return norm.defined() ? x.rms_norm(norm, epsilon) : x;
   };
   std::vector<Tensor> all;
   Tensor asking;
@@ -18,11 +18,9 @@ Tensor SelfAttention::forward(const Tensor& h, KvCache& past, int64_t wanted) co
     all = Linear::forward_all({&key, &value}, h);
     asking = query.forward(h.narrow(0, unwanted, wanted));
   }
-  const Tensor q = rotated(asking, heads, query_norm, position + unwanted);
-  const Tensor k = rotated(all[0], kv_heads, key_norm, position);
-  const Tensor v = all[1].reshape({tokens, kv_heads, size});
-  past.append(k.transpose(0, 1), v.transpose(0, 1));
-  return output.forward(attention(q, past.keys(), past.values(), options));
+  const Tensor q = in_heads(asking, heads, query_norm), k = in_heads(all[0], kv_heads, key_norm);
+  const Tensor v = in_heads(all[1], kv_heads, Tensor());
+  return output.forward(attention_after(past, rope, q, k, v, options));
 }
 
 }  // namespace beeswax::nn

@@ -66,6 +66,14 @@ Tensor quantized_blocks(std::string_view operation, const Tensor& x, QuantType t
   return blocks;
 }
 
+UnaryOp unary_of(Activation activation) {
+  return activation == Activation::Silu ? UnaryOp::Silu : UnaryOp::Gelu;
+}
+
+Tensor gated(Activation activation, const Tensor& gate, const Tensor& factor) {
+  return activation == Activation::Silu ? gate.swiglu(factor) : gate.geglu(factor);
+}
+
 void check_defined(std::string_view operation, const QTensor& x) {
   if (!x.defined())
     fail(ErrorKind::InvalidArgument, operation, "the weight is undefined (default-constructed)");
@@ -173,25 +181,43 @@ void QTensor::multiply(std::span<const QTensor* const> weights, const Tensor& x,
   }
 }
 
-Tensor QTensor::forward_gated(Activation activation, const QTensor& gate, const QTensor& factor,
-                              const Tensor& x) {
+bool QTensor::is_gated_at_once(const QTensor& gate, const QTensor& factor, const Tensor& x) {
   gate.check_product(x);
   factor.check_product(x);
-  const bool silu = activation == Activation::Silu;
   const int64_t n = gate.shape_[0], k = gate.shape_[1];
-  if (gate.type_ == factor.type_ && gate.shape_ == factor.shape_ && x.elem_count() > 0 && n > 0 &&
-      ops::backend_of(x).gates(gate.type_, x.dtype(), x.elem_count() / k, n, k)) {
+  return gate.type_ == factor.type_ && gate.shape_ == factor.shape_ && x.elem_count() > 0 && n > 0 &&
+         ops::backend_of(x).gates(gate.type_, x.dtype(), x.elem_count() / k, n, k);
+}
+
+Tensor QTensor::forward_gated(Activation activation, const QTensor& gate, const QTensor& factor,
+                              const Tensor& x) {
+  if (is_gated_at_once(gate, factor, x)) {
     Shape shape = x.shape();
-    shape.set(shape.rank() - 1, n);
+    shape.set(shape.rank() - 1, gate.shape_[0]);
     const Tensor dense = x.contiguous();
     Tensor out = ops::empty_on(x, shape, x.dtype());
-    ops::backend_of(x).quantized_gated(silu ? UnaryOp::Silu : UnaryOp::Gelu, ops::operand(dense), gate.type_,
+    ops::backend_of(x).quantized_gated(unary_of(activation), ops::operand(dense), gate.type_,
                                        gate.blocks_.storage(), factor.blocks_.storage(), ops::target(out));
     return out;
   }
   const std::array<const QTensor*, 2> weights = {&gate, &factor};
   const std::vector<Tensor> sides = forward_all(weights, x);
-  return silu ? sides[0].swiglu(sides[1]) : sides[0].geglu(sides[1]);
+  return gated(activation, sides[0], sides[1]);
+}
+
+Tensor QTensor::forward_of_gate(Activation activation, const Tensor& gate, const Tensor& factor) const {
+  check_product(gate);
+  if (gate.shape() == factor.shape() && gate.dtype() == factor.dtype() && gate.device() == factor.device() &&
+      gate.elem_count() > 0 && shape_[0] > 0) {
+    Shape shape = gate.shape();
+    shape.set(shape.rank() - 1, shape_[0]);
+    const Tensor g = gate.contiguous(), f = factor.contiguous();
+    Tensor out = ops::empty_on(gate, shape, gate.dtype());
+    if (ops::backend_of(gate).quantized_matmul_of_gate(unary_of(activation), ops::operand(g), ops::operand(f),
+                                                       {type_, &blocks_.storage(), ops::target(out)}))
+      return out;
+  }
+  return forward(gated(activation, gate, factor));
 }
 
 void QTensor::check_product(const Tensor& x) const {

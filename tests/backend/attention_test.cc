@@ -8,7 +8,9 @@
 #include <cmath>
 #include <random>
 
+#include "core/thread_pool.h"
 #include "support/devices.h"
+#include "support/expect_error.h"
 #include "support/isa_levels.h"
 
 namespace beeswax {
@@ -184,6 +186,56 @@ TEST(Attention, RowsDoNotDependOnTheirBatch) {
 }
 
 // One token with so long a past that threads share it, where three do not go evenly with the heads.
+// Token by token, on every device: what the cache holds and what comes out, against the operations. Both
+// kinds of pairs, heads that are rotated whole and in part, pasts that threads share.
+TEST(Attention, OfTheNextTokenIsTheOperations) {
+  struct Next {
+    int64_t heads, kv_heads, size, rotated, before;
+    DType dtype;
+    AttentionOptions options;
+    RopePairs pairs;
+  };
+  const int64_t far = test::on_software_gpu() ? 40 : 1100;
+  const Device device = Device::default_device();
+  ThreadPool& pool = ThreadPool::global();
+  const int threads = pool.threads();
+  for (const Next& c : {Next{4, 2, 16, 16, 0, DType::F32, {0.25, 0, 0}, RopePairs::Neighbours},
+                        Next{6, 3, 32, 32, 20, DType::F16, {0.2, 8, 0}, RopePairs::Halves},
+                        Next{8, 1, 24, 16, 5, DType::BF16, {0.2, 0, 30}, RopePairs::Halves},
+                        Next{3, 3, 64, 32, far, DType::F16, {0.125, 0, 0}, RopePairs::Neighbours}}) {
+    pool.set_threads(2);
+    const nn::Rope rope(c.rotated, c.before + 3, 10000, c.pairs, {}, device);
+    nn::KvCache one(c.kv_heads, c.before + 3, c.size, c.dtype, device);
+    nn::KvCache other(c.kv_heads, c.before + 3, c.size, c.dtype, device);
+    const auto values = [&](const Shape& shape, uint32_t seed) {
+      return Tensor::from_vec(normal_values(shape.elem_count(), seed), shape, device);
+    };
+    for (nn::KvCache* cache : {&one, &other})
+      if (c.before > 0)
+        cache->append(values({c.kv_heads, c.before, c.size}, 1), values({c.kv_heads, c.before, c.size}, 2));
+    for (uint32_t token = 0; token < 3; ++token) {
+      const int64_t at = c.before + token;
+      const Tensor q = values({1, c.heads, c.size}, 10 + token),
+                   k = values({1, c.kv_heads, c.size}, 20 + token),
+                   v = values({1, c.kv_heads, c.size}, 30 + token);
+      const Tensor got = nn::attention_after(one, rope, q, k, v, c.options);
+      other.append(rope.apply(k, at).transpose(0, 1), v.transpose(0, 1));
+      const Tensor want = nn::attention(rope.apply(q, at), other.keys(), other.values(), c.options);
+      ASSERT_EQ(got.shape(), want.shape());
+      EXPECT_EQ(got.to_bytes(), want.to_bytes()) << "token " << token << " of size " << c.size;
+      EXPECT_EQ(one.length(), at + 1);
+      EXPECT_EQ(one.keys().to_bytes(), other.keys().to_bytes());
+      EXPECT_EQ(one.values().to_bytes(), other.values().to_bytes());
+    }
+    EXPECT_ERROR(
+        nn::attention_after(one, rope, values({1, c.heads, c.size}, 1), values({1, c.kv_heads, c.size}, 2),
+                            values({1, c.kv_heads, c.size}, 3), c.options),
+        TooLarge, "do not fit the context of " + std::to_string(c.before + 3));
+    EXPECT_EQ(one.length(), c.before + 3);
+  }
+  pool.set_threads(threads);
+}
+
 TEST(Attention, SharedPastsHaveTheBitsOfWholeOnes) {
   if (!test::on_cpu()) GTEST_SKIP() << "the promise of the CPU alone";
   for (const int64_t kv_heads : {1, 2})

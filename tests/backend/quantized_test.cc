@@ -439,6 +439,41 @@ TEST_P(Quantized, ImportanceIsPerColumn) {
   }
 }
 
+// Rows that one thread quantizes and long ones that threads share, with blocks and with stripes.
+TEST_P(Quantized, ProductsOfGatesAreTheOperations) {
+  ThreadPool& pool = ThreadPool::global();
+  const int before = pool.threads();
+  const auto expect_operations = [&](const QTensor& w, const Tensor& gate, const Tensor& factor) {
+    EXPECT_EQ(w.forward_of_gate(Activation::Silu, gate, factor).to_bytes(),
+              w.forward(gate.swiglu(factor)).to_bytes())
+        << w.describe() << " times " << gate.describe();
+    EXPECT_EQ(w.forward_of_gate(Activation::GeluTanh, gate, factor).to_bytes(),
+              w.forward(gate.geglu(factor)).to_bytes());
+  };
+  for (const int64_t k : {3 * block(), 2304 / block() * block(), 9984 / block() * block()}) {
+    pool.set_threads(k > 4096 ? 2 : 1);
+    const QTensor w = weight(37, k, 60);
+    for (const int64_t m : {1, 3, 5}) {
+      const Tensor gate = tensor(normal_values(m * k, 61), {m, k}),
+                   factor = tensor(normal_values(m * k, 62), {m, k});
+      for (int times = 0; times < (k > 4096 && m == 1 ? 18 : 1); ++times) expect_operations(w, gate, factor);
+      if (k > 4096) continue;
+      expect_operations(w, gate.to_dtype(DType::F16), factor.to_dtype(DType::F16));
+      expect_operations(w, tensor(normal_values(m * k, 63), {k, m}).t(), factor);
+      expect_operations(w, gate, factor.narrow(0, 0, 1));  // which broadcasts
+    }
+  }
+  pool.set_threads(before);
+  const Tensor gate = tensor(normal_values(2 * block(), 64), {2, block()});
+  EXPECT_EQ(weight(5, block(), 65)
+                .forward_of_gate(Activation::Silu, gate.narrow(0, 0, 0), gate.narrow(0, 0, 0))
+                .shape(),
+            (Shape{0, 5}));
+  EXPECT_EQ(weight(0, block(), 66).forward_of_gate(Activation::Silu, gate, gate).shape(), (Shape{2, 0}));
+  EXPECT_ERROR(weight(5, 2 * block(), 67).forward_of_gate(Activation::Silu, gate, gate), ShapeMismatch,
+               "x's last axis must be " + std::to_string(2 * block()));
+}
+
 TEST(GatedProducts, LargeOnesGoPastTheCaches) {
   constexpr int64_t kRows = 16390, kTokens = 261;
   if (os::last_level_cache_bytes() / 4 >= size_t{kRows * kTokens * 4})

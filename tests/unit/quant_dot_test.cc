@@ -74,7 +74,7 @@ struct Activations {
     for (const Named& named : all_kernels()) {
       std::vector<std::byte> own(bytes.size());
       for (int64_t r = 0; r < rows; ++r)
-        named.kernels->prepare[super ? 1 : 0](values.data() + r * k, k, own.data() + r * layout.stride);
+        named.kernels->prepare[super ? 1 : 0](values.data() + r * k, k, 0, k, own.data() + r * layout.stride);
       if (named.name != "base") {
         EXPECT_TRUE(own == bytes) << named.name;
       }
@@ -82,7 +82,7 @@ struct Activations {
     }
     for (const Named& named : all_kernels())
       if (const auto arrange = named.kernels->arrange[super ? 1 : 0]; arrange != nullptr)
-        for (int64_t r = 0; r < rows; ++r) arrange(k, bytes.data() + r * layout.stride);
+        for (int64_t r = 0; r < rows; ++r) arrange(k, 0, k, bytes.data() + r * layout.stride);
   }
   double value(int64_t row, int64_t i) const {
     const std::byte* at = bytes.data() + row * layout.stride;
@@ -122,6 +122,34 @@ AlignedBytes stripes_of(const QuantizedDotKernels& kernels, QuantType type, cons
   for (int64_t i = 0; i < stripes; ++i)
     of.make(weights + i * kernels.stripe_rows * row_bytes, k, out.get() + i * of.bytes(k));
   return out;
+}
+
+// Whole parts and one that the row ends in, the last one first.
+TEST(QuantDot, PartsOfActivationsAreTheWhole) {
+  std::mt19937 random(7);
+  std::normal_distribution<float> normal;
+  constexpr int64_t kPart = cpu::ActivationLayout::kPart;
+  for (const int64_t blocks : {1, 4, 5, 11, 12}) {
+    for (const bool super : {false, true}) {
+      const int64_t k = blocks * 256 + (super ? 0 : 32);
+      const cpu::ActivationLayout layout = cpu::activation_layout(super, k);
+      std::vector<float> x(static_cast<size_t>(k));
+      for (float& value : x) value = normal(random);
+      for (const Named& named : all_kernels()) {
+        const auto prepare = named.kernels->prepare[super ? 1 : 0];
+        const auto arrange = named.kernels->arrange[super ? 1 : 0];
+        std::vector<std::byte> whole(static_cast<size_t>(layout.stride)), parts(whole.size());
+        prepare(x.data(), k, 0, k, whole.data());
+        if (arrange != nullptr) arrange(k, 0, k, whole.data());
+        for (int64_t begin = (k - 1) / kPart * kPart; begin >= 0; begin -= kPart) {
+          const std::vector<float> part(x.begin() + begin, x.begin() + std::min(k, begin + kPart));
+          prepare(part.data(), k, begin, begin + kPart, parts.data());
+          if (arrange != nullptr) arrange(k, begin, begin + kPart, parts.data());
+        }
+        EXPECT_TRUE(parts == whole) << named.name << " " << k;
+      }
+    }
+  }
 }
 
 TEST(QuantDot, ActivationsAreCloseAndSumsAreRight) {

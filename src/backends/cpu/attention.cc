@@ -11,17 +11,21 @@
 // Floors: 2 size multiply-adds a visible pair of query and key over the f32 peak, of which two Zen 5 cores
 // reach 0.48 (512 tokens, 32 heads of 64 on 8) to 0.60 (2048); one token reads its keys and values once.
 #include <algorithm>
-#include <deque>
+#include <array>
+#include <cstring>
 #include <limits>
 #include <vector>
 
 #include "backends/cpu/backend.h"
+#include "backends/cpu/chunks.h"
 #include "backends/cpu/gemm_thin.h"
 #include "backends/cpu/kernels/binary.h"
 #include "backends/cpu/kernels/gemm.h"
+#include "backends/cpu/kernels/rope.h"
 #include "backends/cpu/kernels/rows.h"
 #include "backends/cpu/kernels/unary.h"
 #include "backends/cpu/scratch.h"
+#include "backends/cpu/thread_scratch.h"
 #include "core/divide.h"
 #include "core/thread_pool.h"
 
@@ -98,12 +102,40 @@ std::vector<Block> blocks_of(const Attention& a) {
   return blocks;
 }
 
+/// Whether a block's rows are so few that they meet keys and values as they lie.
+bool is_thin(const Attention& a, const Block& block) { return block.count * a.group() <= kGemmThin; }
+
+int64_t padded_rows(const Attention& a, const Block& block) {
+  const int64_t rows = block.count * a.group();
+  return rows == 1 ? 1 : round_up(rows, kGemmVectorRows);
+}
+
+/// Packed keys or values of kKeys positions; behind them packed queries, of all heads, or the weights of one.
+int64_t side_at(const Attention& a) { return round_up(a.size, tile().lanes) * kKeys; }
+
+/// Where a task's floats lie: queries first, then scores, what softmax works in, and what is packed or, of
+/// few rows, the mixes of each part.
+struct TaskMemory {
+  static constexpr int64_t kLine = 16;
+  int64_t scores, softmax, packed, all;
+
+  TaskMemory(const Attention& a, const Block& block) {
+    const int64_t seen = block.end - block.begin, rows = padded_rows(a, block);
+    scores = round_up(rows * a.size, kLine);
+    softmax = scores + round_up(rows * seen, kLine);
+    packed = softmax + round_up(row_scratch(seen), kLine);
+    all = packed + (is_thin(a, block) ? block.parts() * rows * a.size
+                                      : side_at(a) + block.count * std::max(a.group() * a.size, kKeys));
+    all = round_up(all, kLine);
+  }
+};
+
 /// One block with one head of keys and values. Rows are in the order of tokens, then of heads. Scores and
 /// mixes of different parts may be made at the same time where there are few rows, mixes else one after the
 /// other.
 class Task {
  public:
-  Task(const Attention& a, int64_t kv_head, const Block& block)
+  Task(const Attention& a, int64_t kv_head, const Block& block, const TaskMemory& memory, float* floats)
       : a_(a),
         kv_head_(kv_head),
         block_(block),
@@ -111,13 +143,10 @@ class Task {
         rows_(block.count * group_),
         seen_(block.end - block.begin),
         thin_(is_thin(a, block)),
-        queries_(padded_rows() * a.size),
-        scores_(padded_rows() * seen_),
-        packed_(thin_ ? block.parts() * padded_rows() * a.size
-                      : side_at() + block.count * std::max(group_ * a.size, kKeys)) {}
-
-  /// Whether rows are so few that they meet keys and values as they lie.
-  static bool is_thin(const Attention& a, const Block& block) { return block.count * a.group() <= kGemmThin; }
+        queries_(floats),
+        scores_(floats + memory.scores),
+        softmax_(floats + memory.softmax),
+        packed_(floats + memory.packed) {}
 
   void run() const {
     begin();
@@ -132,24 +161,23 @@ class Task {
     scale_queries();
     if (thin_) return;
     for (int64_t g = 0; g < group_; ++g)
-      pack_rows(queries_.data() + g * a_.size, group_ * a_.size, a_.size,
-                side() + g * block_.count * a_.size);
+      pack_rows(queries_ + g * a_.size, group_ * a_.size, a_.size, side() + g * block_.count * a_.size);
   }
 
   /// Scores of a part.
   void score(int64_t part) const {
     const Cached& keys = a_.keys;
     const auto [from, count] = positions(part);
-    float* scores = scores_.data() + from - block_.begin;
+    float* scores = scores_ + from - block_.begin;
     if (thin_) {
-      gemm_vectors().dots[keys.dtype]({rows_, count, a_.size, keys.at(kv_head_, from), keys.row,
-                                       queries_.data(), a_.size, scores, seen_});
+      gemm_vectors().dots[keys.dtype](
+          {rows_, count, a_.size, keys.at(kv_head_, from), keys.row, queries_, a_.size, scores, seen_});
       return;
     }
     gemm_packs().pack[keys.dtype](
-        {keys.at(kv_head_, from), keys.row, 1, count, a_.size, tile().nr, tile().lanes, packed_.data()});
+        {keys.at(kv_head_, from), keys.row, 1, count, a_.size, tile().nr, tile().lanes, packed_});
     for (int64_t g = 0; g < group_; ++g)
-      tile().block({block_.count, count, a_.size, side() + g * block_.count * a_.size, packed_.data(),
+      tile().block({block_.count, count, a_.size, side() + g * block_.count * a_.size, packed_,
                     scores + g * seen_, group_ * seen_, false});
   }
 
@@ -159,39 +187,37 @@ class Task {
     const auto softmax = row_kernels().loops[static_cast<size_t>(DType::F32)].softmax;
     const int64_t position = a_.before() + block_.first;
     const bool limited = a_.first_seen(position + block_.count - 1) > 0;
-    const Scratch<float> scratch(row_scratch(seen_));
     for (int64_t row = 0; row < rows_; ++row) {
-      float* scores = scores_.data() + row * seen_;
+      float* scores = scores_ + row * seen_;
       const int64_t self = position + row / group_, end = self + 1 - block_.begin;
       if (!limited) {
         std::fill(scores + end, scores + seen_, -std::numeric_limits<float>::infinity());
         continue;
       }
       const int64_t begin = a_.first_seen(self) - block_.begin;
-      softmax({scores + begin, 1, end - begin, scores + begin, false, scratch.data(), nullptr, nullptr, 0});
+      softmax({scores + begin, 1, end - begin, scores + begin, false, softmax_, nullptr, nullptr, 0});
       std::fill(scores, scores + begin, 0.0f);
       std::fill(scores + end, scores + seen_, 0.0f);
     }
-    if (!limited)
-      softmax({scores_.data(), rows_, seen_, scores_.data(), false, scratch.data(), nullptr, nullptr, 0});
+    if (!limited) softmax({scores_, rows_, seen_, scores_, false, softmax_, nullptr, nullptr, 0});
   }
 
   /// What the weights make of a part's values.
   void mix(int64_t part) const {
     const Cached& values = a_.values;
     const auto [from, count] = positions(part);
-    const float* weights = scores_.data() + from - block_.begin;
+    const float* weights = scores_ + from - block_.begin;
     if (thin_) {
       gemm_vectors().lines[values.dtype]({rows_, a_.size, count, values.at(kv_head_, from), values.row,
                                           weights, seen_, mixed(part), a_.size});
       return;
     }
     gemm_packs().pack[values.dtype](
-        {values.at(kv_head_, from), 1, values.row, a_.size, count, tile().nr, tile().lanes, packed_.data()});
+        {values.at(kv_head_, from), 1, values.row, a_.size, count, tile().nr, tile().lanes, packed_});
     for (int64_t g = 0; g < group_; ++g) {
       pack_rows(weights + g * seen_, group_ * seen_, count, side());
-      tile().block({block_.count, a_.size, count, side(), packed_.data(), out() + g * a_.size,
-                    a_.heads * a_.size, part > 0});
+      tile().block(
+          {block_.count, a_.size, count, side(), packed_, out() + g * a_.size, a_.heads * a_.size, part > 0});
     }
   }
 
@@ -216,25 +242,22 @@ class Task {
     return {from, std::min(block_.end, at + kKeys) - from};
   }
 
-  int64_t padded_rows() const { return rows_ == 1 ? 1 : round_up(rows_, kGemmVectorRows); }
-  // Behind packed keys or values: packed queries, of all heads, or the weights of one.
-  int64_t side_at() const { return round_up(a_.size, tile().lanes) * kKeys; }
-  float* side() const { return packed_.data() + side_at(); }
-  float* mixed(int64_t part) const { return packed_.data() + part * padded_rows() * a_.size; }
+  float* side() const { return packed_ + side_at(a_); }
+  float* mixed(int64_t part) const { return packed_ + part * padded_rows(a_, block_) * a_.size; }
   float* out() const { return a_.out + (block_.first * a_.heads + kv_head_ * group_) * a_.size; }
 
   void scale_queries() const {
     const AffineLoop loop = compare_kernels().affine[static_cast<size_t>(DType::F32)];
     const auto factor = static_cast<float>(a_.options.scale);
     const float zero = 0;
-    float* to = queries_.data();
+    float* to = queries_;
     const bool dense = a_.q_head == a_.size;
     const int64_t heads = dense ? group_ : 1, run = heads * a_.size;
     for (int64_t t = 0; t < block_.count; ++t)
       for (int64_t g = 0; g < group_; g += heads, to += run)
         loop(a_.q + (block_.first + t) * a_.q_token + (kv_head_ * group_ + g) * a_.q_head, to, run, &factor,
              &zero, false);
-    std::fill(to, queries_.data() + padded_rows() * a_.size, 0.0f);
+    std::fill(to, queries_ + padded_rows(a_, block_) * a_.size, 0.0f);
   }
 
   /// The block's rows of one head, `stride` apart, as panels of A.
@@ -247,7 +270,7 @@ class Task {
     const UnaryLoop tanh = unary_float_kernels().f32[static_cast<size_t>(UnaryOp::Tanh)];
     const auto cap = static_cast<float>(a_.options.cap), inverse = 1 / cap;
     const float zero = 0;
-    float* scores = scores_.data();
+    float* scores = scores_;
     affine(scores, scores, rows_ * seen_, &inverse, &zero, false);
     tanh(scores, scores, rows_ * seen_, 0, false);
     affine(scores, scores, rows_ * seen_, &cap, &zero, false);
@@ -258,13 +281,65 @@ class Task {
   const Block& block_;
   const int64_t group_, rows_, seen_;
   const bool thin_;
-  const Scratch<float> queries_, scores_, packed_;
+  float *const queries_, *const scores_, *const softmax_, *const packed_;
+};
+
+/// A token on its way to its attention.
+class Entry {
+ public:
+  /// Queries come to lie at `rotated`, the key and value at the end of keys and values.
+  Entry(const Attention& a, const NextToken& next, const Target& keys, const Target& values, float* rotated)
+      : a_(a),
+        next_(next),
+        keys_(keys),
+        values_(values),
+        rotated_(rotated),
+        half_(next.cos.layout->dim(2)),
+        rotate_(rope_kernels().loops[static_cast<size_t>(DType::F32)][static_cast<size_t>(next.pairs)]),
+        store_(conversion(DType::F32, keys.dtype)) {}
+
+  /// The queries that share a head of keys, and its key and value.
+  void enter(int64_t kv_head) const {
+    rotate(next_.query, kv_head * a_.group(), a_.group(), rotated_ + kv_head * a_.group() * a_.size);
+    std::array<float, kGemmBlockMost> key;
+    rotate(next_.key, kv_head, 1, key.data());
+    store(key.data(), keys_, kv_head);
+    store(floats(next_.value) + kv_head * a_.size, values_, kv_head);
+  }
+
+ private:
+  static const float* floats(const Operand& x) { return reinterpret_cast<const float*>(x.data()); }
+  void rotate(const Operand& x, int64_t head, int64_t heads, float* to) const {
+    const int64_t at = a_.before() * half_;
+    rotate_({floats(x) + head * a_.size, a_.size, floats(next_.cos) + at, floats(next_.sin) + at, 0, heads,
+             a_.size, half_, to, false});
+  }
+  void store(const float* from, const Target& cache, int64_t kv_head) const {
+    const int64_t at = kv_head * cache.layout->stride(0) + a_.before() * cache.layout->stride(1);
+    std::byte* const to = cache.data() + at * static_cast<int64_t>(dtype_bytes(cache.dtype, 1));
+    if (store_ == nullptr)
+      std::memcpy(to, from, static_cast<size_t>(a_.size) * sizeof(float));
+    else
+      store_(from, to, a_.size);
+  }
+
+  const Attention& a_;
+  const NextToken& next_;
+  const Target &keys_, &values_;
+  float* rotated_;
+  int64_t half_;
+  RopeLoop rotate_;
+  CastLoop store_;
 };
 
 /// Few rows with a long past and with heads that do not go evenly on the threads, which then share each past.
 void in_parts(const Attention& a, const Block& block) {
-  std::deque<Task> tasks;
-  for (int64_t head = 0; head < a.kv_heads; ++head) tasks.emplace_back(a, head, block).begin();
+  const TaskMemory memory(a, block);
+  const Scratch<float> floats(a.kv_heads * memory.all);
+  std::vector<Task> tasks;
+  tasks.reserve(static_cast<size_t>(a.kv_heads));
+  for (int64_t head = 0; head < a.kv_heads; ++head)
+    tasks.emplace_back(a, head, block, memory, floats.data() + head * memory.all).begin();
   const int64_t parts = block.parts();
   const auto each_part = [&](auto step) {
     ThreadPool::global().parallel_for(a.kv_heads * parts, [&](int64_t index) {
@@ -278,36 +353,66 @@ void in_parts(const Attention& a, const Block& block) {
   for (const Task& task : tasks) task.join();
 }
 
+Attention attention_of(const Operand& queries, const Operand& keys, const Operand& values,
+                       const AttentionOptions& options, const Target& out) {
+  const Shape &q = queries.layout->shape(), &k = keys.layout->shape();
+  return {reinterpret_cast<const float*>(queries.data()),
+          queries.layout->stride(0),
+          queries.layout->stride(1),
+          Cached(keys),
+          Cached(values),
+          reinterpret_cast<float*>(out.data()),
+          q[0],
+          q[1],
+          k[0],
+          k[1],
+          q[2],
+          options};
+}
+
+/// All heads and tokens, of one token after its entry, if any.
+void attend(const Attention& a, const Entry* entry) {
+  const std::vector<Block> blocks = blocks_of(a);
+  const auto count = static_cast<int64_t>(blocks.size());
+  const bool worth = 2 * a.tokens * a.heads * a.positions * a.size >= kSerialWork;
+  const int64_t threads = worth ? ThreadPool::global().threads() : 1;
+  if (count == 1 && blocks[0].parts() > 1 && a.kv_heads % threads != 0 && is_thin(a, blocks[0])) {
+    for (int64_t head = 0; entry != nullptr && head < a.kv_heads; ++head) entry->enter(head);
+    return in_parts(a, blocks[0]);
+  }
+  const auto task = [&](int64_t index) {
+    const Block& block = blocks[static_cast<size_t>(index % count)];
+    const TaskMemory memory(a, block);
+    if (entry != nullptr) entry->enter(index);
+    // What few rows take, a token's, stays with the thread: to ask for it would take as long as they do.
+    const bool thin = is_thin(a, block);
+    const Scratch<float> floats(thin ? 0 : memory.all);
+    Task(a, index / count, block, memory,
+         thin ? thread_scratch<float, Purpose::attention>(memory.all) : floats.data())
+        .run();
+  };
+  if (threads > 1) return ThreadPool::global().parallel_for(a.kv_heads * count, task);
+  for (int64_t index = 0; index < a.kv_heads * count; ++index) task(index);
+}
+
 }  // namespace
 
 bool CpuBackend::attends(int64_t size) const { return size <= kGemmBlockMost; }
 
 void CpuBackend::attention(const Operand& queries, const Operand& keys, const Operand& values,
                            const AttentionOptions& options, const Target& out) {
-  const Shape &q = queries.layout->shape(), &k = keys.layout->shape();
-  const Attention a{reinterpret_cast<const float*>(queries.data()),
-                    queries.layout->stride(0),
-                    queries.layout->stride(1),
-                    Cached(keys),
-                    Cached(values),
-                    reinterpret_cast<float*>(out.data()),
-                    q[0],
-                    q[1],
-                    k[0],
-                    k[1],
-                    q[2],
-                    options};
-  const std::vector<Block> blocks = blocks_of(a);
-  const auto count = static_cast<int64_t>(blocks.size());
-  const bool worth = 2 * a.tokens * a.heads * a.positions * a.size >= kSerialWork;
-  const int64_t threads = worth ? ThreadPool::global().threads() : 1;
-  if (count == 1 && blocks[0].parts() > 1 && a.kv_heads % threads != 0 && Task::is_thin(a, blocks[0]))
-    return in_parts(a, blocks[0]);
-  const auto task = [&](int64_t index) {
-    Task(a, index / count, blocks[static_cast<size_t>(index % count)]).run();
-  };
-  if (threads > 1) return ThreadPool::global().parallel_for(a.kv_heads * count, task);
-  for (int64_t index = 0; index < a.kv_heads * count; ++index) task(index);
+  attend(attention_of(queries, keys, values, options, out), nullptr);
+}
+
+bool CpuBackend::attention_of_next(const NextToken& next, const Target& keys, const Target& values,
+                                   const AttentionOptions& options, const Target& out) {
+  Attention a = attention_of(next.query, {keys.storage, keys.layout, keys.dtype},
+                             {values.storage, values.layout, values.dtype}, options, out);
+  const Scratch<float> rotated(a.heads * a.size);
+  const Entry entry(a, next, keys, values, rotated.data());
+  a.q = rotated.data();
+  attend(a, &entry);
+  return true;
 }
 
 }  // namespace beeswax::cpu

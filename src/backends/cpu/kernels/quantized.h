@@ -31,12 +31,13 @@ BW_KERNEL_TABLE(QuantizedKernels, quantized_kernels)
 /// for loops that want them, the same bytes in another order: whole Sixteens of blocks of 32, or Fours of all
 /// blocks of 256.
 struct ActivationLayout {
-  int64_t padded;    // bytes
-  int64_t scale_at;  // offset of the scales, floats
-  int64_t sum_at;    // offset of the sums, int16
-  int64_t group_at;  // offset of the Sixteens or Fours, a multiple of 64
-  int64_t groups;    // their number
-  int64_t stride;    // of one row, a multiple of 64
+  static constexpr int64_t kPart = 1024;  // elements; what a part of a row has to itself
+  int64_t padded;                         // bytes
+  int64_t scale_at;                       // offset of the scales, floats
+  int64_t sum_at;                         // offset of the sums, int16
+  int64_t group_at;                       // offset of the Sixteens or Fours, a multiple of 64
+  int64_t groups;                         // their number
+  int64_t stride;                         // of one row, a multiple of 64
 };
 
 /// Sixteen blocks of 32 once more, for weights of two nibbles in a byte, in the order in which vectors gather
@@ -103,10 +104,12 @@ using PrepareTile = void (*)(const float* x, int64_t count, int64_t k, std::byte
 ///   end lanes
 ///                   l and l+2 are added, then both.
 struct QuantizedDotKernels {
-  /// Quantizes k values; [0] for blocks of 32, [1] for blocks of 256. A NaN or infinity makes its block NaN.
-  void (*prepare[2])(const float* x, int64_t k, std::byte* row);
-  /// Makes the Sixteens or Fours of a row that is prepared, for `rows`; null where these read none.
-  void (*arrange[2])(int64_t k, std::byte* row);
+  /// Quantizes elements [begin, end) of a row of k, whose first x points at; [0] for blocks of 32, [1] for
+  /// blocks of 256. Parts of a row are cut at multiples of ActivationLayout::kPart, and the last one ends at
+  /// k or beyond. A NaN or infinity makes its block NaN.
+  void (*prepare[2])(const float* x, int64_t k, int64_t begin, int64_t end, std::byte* row);
+  /// Makes the Sixteens or Fours of such a part that is prepared, for `rows`; null where these read none.
+  void (*arrange[2])(int64_t k, int64_t begin, int64_t end, std::byte* row);
   /// out[r] = weight row r . y, r < rows; y is prepared and arranged.
   void (*rows[kQuantTypeCount])(const std::byte* weights, int64_t rows, int64_t k, const std::byte* y,
                                 float* out);

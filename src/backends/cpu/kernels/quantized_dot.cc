@@ -52,17 +52,22 @@ BW_FN BlockScale scale_of(int32_t amax) {
   return {usual ? scale : finite ? 0.0f : bit_cast<float>(0x7fc00000u), usual ? inverse : 0.0f};
 }
 
-void prepare_32(const float* x, int64_t k, std::byte* row) {
+/// How many of a row's `all` there are before `end`, a cut between parts or beyond the row.
+BW_FN int64_t count_before(int64_t end, int64_t k, int64_t elements, int64_t all) {
+  return end < k ? end / elements : all;
+}
+
+void prepare_32(const float* x, int64_t k, int64_t begin, int64_t end, std::byte* row) {
   const ActivationLayout layout = activation_layout(false, k);
   auto* q = reinterpret_cast<int8_t*>(row);
   auto* scales = reinterpret_cast<float*>(row + layout.scale_at);
   auto* sums = reinterpret_cast<int16_t*>(row + layout.sum_at);
-  const int64_t blocks = layout.padded / 32;
-  for (int64_t first = 0; first < blocks; first += kPrepared) {
+  const int64_t blocks = count_before(end, k, 32, layout.padded / 32);
+  for (int64_t first = begin / 32; first < blocks; first += kPrepared) {
     const int count = static_cast<int>(blocks - first < kPrepared ? blocks - first : kPrepared);
     int32_t amax[kPrepared] = {};
     for (int b = 0; b < count; ++b)
-      if ((first + b) * 32 < k) amax[b] = quant::max_abs_bits(x + (first + b) * 32, 32);
+      if ((first + b) * 32 < k) amax[b] = quant::max_abs_bits(x + (first + b) * 32 - begin, 32);
     float scale[kPrepared], inverse[kPrepared];
     for (int b = 0; b < kPrepared; ++b) {
       const BlockScale found = scale_of(amax[b]);
@@ -80,7 +85,7 @@ void prepare_32(const float* x, int64_t k, std::byte* row) {
       }
       int32_t sum = 0;
       for (int i = 0; i < 32; ++i) {
-        const int32_t value = quant::round_away(x[block * 32 + i] * inverse[b]);
+        const int32_t value = quant::round_away(x[block * 32 - begin + i] * inverse[b]);
         bytes[i] = static_cast<int8_t>(value);
         sum += value;
       }
@@ -89,11 +94,12 @@ void prepare_32(const float* x, int64_t k, std::byte* row) {
   }
 }
 
-void prepare_256(const float* x, int64_t k, std::byte* row) {
+void prepare_256(const float* x, int64_t k, int64_t begin, int64_t end, std::byte* row) {
   const ActivationLayout layout = activation_layout(true, k);
-  for (int64_t b = 0; b < layout.padded / 256; ++b) {
+  const int64_t blocks = count_before(end, k, 256, layout.padded / 256);
+  for (int64_t b = begin / 256; b < blocks; ++b) {
     quant::Q8_K block{};
-    if (b * 256 < k) quant::quantize(x + b * 256, nullptr, &block);
+    if (b * 256 < k) quant::quantize(x + b * 256 - begin, nullptr, &block);
     __builtin_memcpy(row + b * 256, block.qs, sizeof(block.qs));
     __builtin_memcpy(row + layout.scale_at + b * 4, &block.d, sizeof(block.d));
     __builtin_memcpy(row + layout.sum_at + b * 32, block.bsums, sizeof(block.bsums));
