@@ -60,11 +60,10 @@ class BW_API QTensor {
   /// give.
   static Tensor forward_gated(Activation activation, const QTensor& gate, const QTensor& factor,
                               const Tensor& x);
-  /// Whether that is one operation on x's device.
-  static bool is_gated_at_once(const QTensor& gate, const QTensor& factor, const Tensor& x);
-  /// forward(gate.swiglu(factor)), or geglu, bit for bit. For few rows of f32 a CPU needs no memory for what
-  /// the gate gives.
-  Tensor forward_of_gate(Activation activation, const Tensor& gate, const Tensor& factor) const;
+  /// down.forward(forward_gated(activation, gate, factor, x)), bit for bit: a feed-forward block. For few
+  /// rows of f32 a CPU needs no memory for what down multiplies.
+  static Tensor feed_forward(Activation activation, const QTensor& gate, const QTensor& factor,
+                             const QTensor& down, const Tensor& x);
 
  private:
   friend BW_API QTensor qtensor_from_shared_bytes(std::span<const std::byte> bytes,
@@ -73,6 +72,7 @@ class BW_API QTensor {
   QTensor(Tensor blocks, const Shape& shape, QuantType type)
       : blocks_(std::move(blocks)), shape_(shape), type_(type) {}
   void check_product(const Tensor& x) const;
+  static bool is_gated_at_once(const QTensor& gate, const QTensor& factor, const Tensor& x);
   static void multiply(std::span<const QTensor* const> weights, const Tensor& x, std::span<Tensor> out);
 
   Tensor blocks_;  // u8, [rows, bytes of a row]

@@ -171,7 +171,8 @@ class Backend {
   virtual void norm(NormKind kind, const Operand& x, const Operand& weight, const Operand& bias, double eps,
                     const Target& out) = 0;
   virtual void cumsum(const Operand& x, int axis, const Target& out) = 0;
-  /// Whether attention() is better than the operations that it consists of, for heads of this size.
+  /// Whether attention() and attention_of_next() are better than the operations that they consist of, for
+  /// heads of this size.
   virtual bool attends(int64_t /*size*/) const { return false; }
   /// Causal attention as nn/attention.h defines it, where attends(size) says so. Queries [tokens, heads,
   /// size] are f32; keys and values [kv_heads, positions, size] f32, f16 or bf16; the last axis of each is
@@ -180,11 +181,11 @@ class Backend {
                          const AttentionOptions& /*options*/, const Target& /*out*/) {
     fail(ErrorKind::Unsupported, "attention", "this backend has no such operation");
   }
-  /// The same of one token, which is rotated and becomes the last of keys and values first, in the bits of
-  /// these operations. False where these are as good.
-  virtual bool attention_of_next(const NextToken& /*next*/, const Target& /*keys*/, const Target& /*values*/,
+  /// The same of one token, which is rotated to the position of the last of keys and values, and becomes it
+  /// first, in the bits of these operations. Keys and values have one dtype.
+  virtual void attention_of_next(const NextToken& /*next*/, const Target& /*keys*/, const Target& /*values*/,
                                  const AttentionOptions& /*options*/, const Target& /*out*/) {
-    return false;
+    fail(ErrorKind::Unsupported, "attention", "this backend has no such operation");
   }
   /// x is [.., d]; cos and sin are [.., h] with 0 < 2h <= d, broadcast to x's other axes, of the compute
   /// dtype and of the same strides. The last axes are dense.
@@ -231,11 +232,13 @@ class Backend {
                                const Storage& /*gate*/, const Storage& /*factor*/, const Target& /*out*/) {
     fail(ErrorKind::Unsupported, "quantized_gated", "this backend has no such operation");
   }
-  /// quantized_matmul of x = op(gate) * factor, two dense operands of one dtype, in the bits of these
-  /// operations, without x in memory. False where they are as good.
-  virtual bool quantized_matmul_of_gate(UnaryOp /*op*/, const Operand& /*gate*/, const Operand& /*factor*/,
+  /// Whether quantized_matmul_of_gate() is better than the operations that it consists of, for m rows.
+  virtual bool multiplies_gates(DType /*dtype*/, int64_t /*m*/) const { return false; }
+  /// quantized_matmul of x = op(gate) * factor, where multiplies_gates() says so, two dense operands of one
+  /// dtype, in the bits of these operations, without x in memory.
+  virtual void quantized_matmul_of_gate(UnaryOp /*op*/, const Operand& /*gate*/, const Operand& /*factor*/,
                                         const QuantizedProduct& /*product*/) {
-    return false;
+    fail(ErrorKind::Unsupported, "quantized_matmul_of_gate", "this backend has no such operation");
   }
 };
 

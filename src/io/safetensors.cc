@@ -85,23 +85,41 @@ std::string_view text_of(std::span<const std::byte> bytes) {
 
 }  // namespace
 
-const SafetensorsType* safetensors_type(std::string_view name) {
+namespace {
+
+std::span<const SafetensorsType> all_types() {
   constexpr std::nullopt_t None = std::nullopt;
   using enum DType;
   static const SafetensorsType types[] = {
 #define BW_SAFETENSORS_TYPE(NAME, bits, dtype) {#NAME, bits, dtype},
 #include "tables/safetensors_types.def"
   };
-  for (const SafetensorsType& type : types)
+  return types;
+}
+
+}  // namespace
+
+const SafetensorsType* safetensors_type(std::string_view name) {
+  for (const SafetensorsType& type : all_types())
     if (type.name == name) return &type;
   return nullptr;
 }
 
 Tensor SafetensorsTensor::to_tensor() const {
-  if (!type->dtype)
+  if (!type->dtype) {
+    std::string accepted;
+    for (const SafetensorsType& one : all_types())
+      if (one.dtype) accepted += join_text(accepted.empty() ? "" : ", ", one.name);
     fail(ErrorKind::UnsupportedDType, "load", "tensor '", shown_name(name), "' is of type ", type->name,
-         ", which this version does not compute with");
-  return tensor_from_shared_bytes(bytes, owner, shape, *type->dtype);
+         ", which this version does not compute with; accepted: ", accepted);
+  }
+  if (static_cast<uint32_t>(dtype_bits(*type->dtype)) == type->bits)
+    return tensor_from_shared_bytes(bytes, owner, shape, *type->dtype);
+  // 16 bits without a sign, in 32.
+  std::vector<uint32_t> values(bytes.size() / 2);
+  for (size_t i = 0; i < values.size(); ++i)
+    values[i] = std::to_integer<uint32_t>(bytes[2 * i]) | std::to_integer<uint32_t>(bytes[2 * i + 1]) << 8;
+  return Tensor::from_vec(values, shape);
 }
 
 void SafetensorsFile::read(std::span<const std::byte> bytes, const std::string& file,

@@ -91,19 +91,17 @@ Tensor attention_of_next(KvCache& past, const Rope& rope, const Tensor& query, c
            x.dtype() == DType::F32 && x.device() == keys.device();
   };
   if (!in_one(query, keys, values) || query.dim(0) != 1 || !suits(key) || !suits(value) ||
-      past.length() >= rope.cos().dim(0) || 2 * rope.cos().dim(2) > keys.dim(2))
+      rope.cos().device() != keys.device() || past.length() >= rope.cos().dim(0) ||
+      2 * rope.cos().dim(2) > keys.dim(2))
     return {};
   const Tensor q = query.contiguous(), k = key.contiguous(), v = value.contiguous(), out = result_of(q);
-  bool done = false;
   ops::write_in_place(keys, [&] {
     ops::write_in_place(values, [&] {
-      done = ops::backend_of(q).attention_of_next(
-          {ops::operand(q), ops::operand(k), ops::operand(v), ops::operand(rope.cos()),
-           ops::operand(rope.sin()), rope.pairs()},
-          ops::target(keys), ops::target(values), options, ops::target(out));
+      ops::backend_of(q).attention_of_next({ops::operand(q), ops::operand(k), ops::operand(v),
+                                            ops::operand(rope.cos()), ops::operand(rope.sin()), rope.pairs()},
+                                           ops::target(keys), ops::target(values), options, ops::target(out));
     });
   });
-  if (!done) return {};
   past.advance(1);
   return out;
 }

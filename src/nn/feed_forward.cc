@@ -4,7 +4,7 @@
 namespace beeswax::nn {
 
 Tensor FeedForward::forward(const Tensor& x) const {
-  return down.forward_after_gate(activation, gate, up, x);
+  return Linear::feed_forward(activation, gate, up, down, x);
 }
 
 Tensor Experts::forward(const Tensor& x) const {

@@ -22,6 +22,11 @@ KvCache::Extended KvCache::extended(int64_t tokens) const {
   return {keys_.narrow(1, 0, length_ + tokens), values_.narrow(1, 0, length_ + tokens)};
 }
 
+void KvCache::advance(int64_t tokens) {
+  check_room(tokens);
+  length_ += tokens;
+}
+
 void KvCache::check_room(int64_t tokens) const {
   if (length_ + tokens > capacity())
     fail(ErrorKind::TooLarge, "kv_cache", length_ + tokens, " positions do not fit the context of ",

@@ -16,13 +16,13 @@ class BW_API KvCache {
   int64_t capacity() const { return keys_.dim(1); }
   /// Appends [heads, tokens, size]. TooLarge where there is no room.
   void append(const Tensor& keys, const Tensor& values);
-  /// The same where the caller writes them: keys and values with so many more positions, at their end, which
-  /// then count.
   struct Extended {
     Tensor keys, values;  ///< [heads, length + tokens, size]
   };
+  /// Keys and values with the places of so many tokens more, which the caller writes. TooLarge as above.
   Extended extended(int64_t tokens) const;
-  void advance(int64_t tokens) { length_ += tokens; }
+  /// Counts tokens that were written so.
+  void advance(int64_t tokens);
   /// [heads, length, size], as stored
   Tensor keys() const { return keys_.narrow(1, 0, length_); }
   Tensor values() const { return values_.narrow(1, 0, length_); }

@@ -47,14 +47,12 @@ Tensor Linear::forward_gated(Activation activation, const Linear& gate, const Li
   return activation == Activation::Silu ? sides[0].swiglu(sides[1]) : sides[0].geglu(sides[1]);
 }
 
-Tensor Linear::forward_after_gate(Activation activation, const Linear& gate, const Linear& factor,
-                                  const Tensor& x) const {
-  const bool at_once = gate.is_plain_blocks() && factor.is_plain_blocks() &&
-                       QTensor::is_gated_at_once(gate.weight_.blocks(), factor.weight_.blocks(), x);
-  if (at_once || !weight_.quantized()) return forward(forward_gated(activation, gate, factor, x));
-  const std::vector<Tensor> sides = forward_all({&gate, &factor}, x);
-  const Tensor y = weight_.blocks().forward_of_gate(activation, sides[0], sides[1]);
-  return bias_.defined() ? y + bias_ : y;
+Tensor Linear::feed_forward(Activation activation, const Linear& gate, const Linear& factor,
+                            const Linear& down, const Tensor& x) {
+  if (gate.is_plain_blocks() && factor.is_plain_blocks() && down.is_plain_blocks())
+    return QTensor::feed_forward(activation, gate.weight_.blocks(), factor.weight_.blocks(),
+                                 down.weight_.blocks(), x);
+  return down.forward(forward_gated(activation, gate, factor, x));
 }
 
 }  // namespace beeswax::nn

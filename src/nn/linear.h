@@ -49,9 +49,9 @@ class BW_API Linear {
   /// The activation of gate.forward(x), times factor.forward(x).
   static Tensor forward_gated(Activation activation, const Linear& gate, const Linear& factor,
                               const Tensor& x);
-  /// this->forward() of that.
-  Tensor forward_after_gate(Activation activation, const Linear& gate, const Linear& factor,
-                            const Tensor& x) const;
+  /// down.forward() of that.
+  static Tensor feed_forward(Activation activation, const Linear& gate, const Linear& factor,
+                             const Linear& down, const Tensor& x);
 
  private:
   bool is_plain_blocks() const { return weight_.quantized() && !bias_.defined(); }

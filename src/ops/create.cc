@@ -172,11 +172,13 @@ Tensor windows_backwards(const Tensor& sides, int64_t n) { return sides.unfold(0
 
 Tensor Tensor::tril2(int64_t n, DType dtype, const Device& device) {
   if (n <= 0) return zeros({n, n}, dtype, device);
+  ops::checked_bytes({n, n}, dtype);
   return windows_backwards(cat({ones({n}, dtype, device), zeros({n - 1}, dtype, device)}, 0), n);
 }
 
 Tensor Tensor::triu2(int64_t n, DType dtype, const Device& device) {
   if (n <= 0) return zeros({n, n}, dtype, device);
+  ops::checked_bytes({n, n}, dtype);
   return windows_backwards(cat({zeros({n - 1}, dtype, device), ones({n}, dtype, device)}, 0), n);
 }
 

@@ -46,7 +46,11 @@ Tensor Tensor::index(std::span<const Index> indices) const {
     if (index.kind() == Index::Kind::Ids) {
       // A list is host data; it follows the tensor to its device.
       const Tensor& ids = index.ids();
-      out = out.index_select(ids.device().is_cpu() ? ids.to_device(out.device()) : ids, axis++);
+      try {
+        out = out.index_select(ids.device().is_cpu() ? ids.to_device(out.device()) : ids, axis++);
+      } catch (Error& error) {
+        throw error.while_doing(join_text("index of axis ", number, " of ", describe()));
+      }
     } else {
       out = slice("index", out, index, &axis, *this, number);
     }

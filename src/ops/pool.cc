@@ -70,6 +70,7 @@ Tensor upsample(std::string_view operation, const Tensor& x, const Tensor& given
   if (s.h_in < 1 || s.w_in < 1) refuse(ErrorKind::EmptyTensor, "each side of the input must be at least 1");
   if (std::max({s.h_in, s.w_in, s.h_out, s.w_out}) > kMostPositions)
     refuse(ErrorKind::TooLarge, "each side must be less than 2^31");
+  if (s.h_out == s.h_in && s.w_out == s.w_in) return x.copy();
   Tensor out = ops::empty_on(x, {s.batch, s.channels, s.h_out, s.w_out}, x.dtype());
   if (out.elem_count() > 0)
     ops::within_memory(operation, x,
@@ -79,7 +80,8 @@ Tensor upsample(std::string_view operation, const Tensor& x, const Tensor& given
 
 Tensor bilinear(std::string_view operation, const Tensor& x, UpsampleShape s) {
   s.bilinear = true;
-  if (dtype_is_float(x.dtype())) return upsample(operation, x, x, s);
+  const bool same_size = x.dim(2) == s.h_out && x.dim(3) == s.w_out;
+  if (dtype_is_float(x.dtype()) || same_size) return upsample(operation, x, x, s);
   // Integers through floats that hold them (those of 64 bits up to 2^53), and to the nearest.
   const DType wide = dtype_bits(x.dtype()) <= 16 ? DType::F32 : DType::F64;
   return upsample(operation, x.to_dtype(wide), x, s).round().to_dtype(x.dtype());

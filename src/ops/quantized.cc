@@ -205,19 +205,23 @@ Tensor QTensor::forward_gated(Activation activation, const QTensor& gate, const 
   return gated(activation, sides[0], sides[1]);
 }
 
-Tensor QTensor::forward_of_gate(Activation activation, const Tensor& gate, const Tensor& factor) const {
-  check_product(gate);
-  if (gate.shape() == factor.shape() && gate.dtype() == factor.dtype() && gate.device() == factor.device() &&
-      gate.elem_count() > 0 && shape_[0] > 0) {
-    Shape shape = gate.shape();
-    shape.set(shape.rank() - 1, shape_[0]);
-    const Tensor g = gate.contiguous(), f = factor.contiguous();
-    Tensor out = ops::empty_on(gate, shape, gate.dtype());
-    if (ops::backend_of(gate).quantized_matmul_of_gate(unary_of(activation), ops::operand(g), ops::operand(f),
-                                                       {type_, &blocks_.storage(), ops::target(out)}))
-      return out;
-  }
-  return forward(gated(activation, gate, factor));
+Tensor QTensor::feed_forward(Activation activation, const QTensor& gate, const QTensor& factor,
+                             const QTensor& down, const Tensor& x) {
+  if (is_gated_at_once(gate, factor, x)) return down.forward(forward_gated(activation, gate, factor, x));
+  const std::array<const QTensor*, 2> weights = {&gate, &factor};
+  const std::vector<Tensor> sides = forward_all(weights, x);
+  const Tensor &a = sides[0], &b = sides[1];
+  const int64_t rows = a.elem_count() == 0 ? 0 : a.elem_count() / a.dim(-1);
+  if (rows == 0 || a.shape() != b.shape() || down.rank() != 2 || down.shape_[0] == 0 ||
+      !ops::backend_of(x).multiplies_gates(x.dtype(), rows))
+    return down.forward(gated(activation, a, b));
+  down.check_product(a);
+  Shape shape = a.shape();
+  shape.set(shape.rank() - 1, down.shape_[0]);
+  Tensor out = ops::empty_on(x, shape, x.dtype());
+  ops::backend_of(x).quantized_matmul_of_gate(unary_of(activation), ops::operand(a), ops::operand(b),
+                                              {down.type_, &down.blocks_.storage(), ops::target(out)});
+  return out;
 }
 
 void QTensor::check_product(const Tensor& x) const {

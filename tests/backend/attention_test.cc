@@ -185,9 +185,8 @@ TEST(Attention, RowsDoNotDependOnTheirBatch) {
     }
 }
 
-// One token with so long a past that threads share it, where three do not go evenly with the heads.
 // Token by token, on every device: what the cache holds and what comes out, against the operations. Both
-// kinds of pairs, heads that are rotated whole and in part, pasts that threads share.
+// kinds of pairs, heads that are rotated whole and in part, heads and pasts that threads share.
 TEST(Attention, OfTheNextTokenIsTheOperations) {
   struct Next {
     int64_t heads, kv_heads, size, rotated, before;
@@ -202,7 +201,8 @@ TEST(Attention, OfTheNextTokenIsTheOperations) {
   for (const Next& c : {Next{4, 2, 16, 16, 0, DType::F32, {0.25, 0, 0}, RopePairs::Neighbours},
                         Next{6, 3, 32, 32, 20, DType::F16, {0.2, 8, 0}, RopePairs::Halves},
                         Next{8, 1, 24, 16, 5, DType::BF16, {0.2, 0, 30}, RopePairs::Halves},
-                        Next{3, 3, 64, 32, far, DType::F16, {0.125, 0, 0}, RopePairs::Neighbours}}) {
+                        Next{8, 4, 64, 64, far / 4, DType::F16, {0.125, 100, 0}, RopePairs::Halves},
+                        Next{3, 3, 64, 32, far, DType::F16, {0.125, 700, 0}, RopePairs::Neighbours}}) {
     pool.set_threads(2);
     const nn::Rope rope(c.rotated, c.before + 3, 10000, c.pairs, {}, device);
     nn::KvCache one(c.kv_heads, c.before + 3, c.size, c.dtype, device);
@@ -236,6 +236,25 @@ TEST(Attention, OfTheNextTokenIsTheOperations) {
   pool.set_threads(threads);
 }
 
+TEST(Attention, OfTheNextTokenSaysWhatDoesNotFit) {
+  const nn::Rope rope(16, 4, 10000, RopePairs::Halves);
+  nn::KvCache cache(2, 8, 16, DType::F16);
+  const auto ones = [](const Shape& shape) { return Tensor::ones(shape, DType::F32); };
+  const auto ask = [&](const nn::Rope& by, const Shape& key) {
+    return nn::attention_after(cache, by, ones({1, 4, 16}), ones(key), ones({1, 2, 16}), {0.25, 0, 0});
+  };
+  EXPECT_ERROR(ask(nn::Rope(32, 4, 10000, RopePairs::Halves), {1, 2, 16}), ShapeMismatch, "[rope]");
+  EXPECT_ERROR(ask(rope, {1, 2, 8}), ShapeMismatch, "");
+  if (test::on_cpu())
+    EXPECT_ERROR(ask(nn::Rope(16, 4, 10000, RopePairs::Halves, {}, Device::parse("emu:gfx1100")), {1, 2, 16}),
+                 DeviceMismatch, "[rope]");
+  EXPECT_EQ(cache.length(), 0);
+  for (int token = 0; token < 4; ++token) ask(rope, {1, 2, 16});
+  EXPECT_ERROR(ask(rope, {1, 2, 16}), InvalidArgument, "");  // angles for four positions
+  EXPECT_EQ(cache.length(), 4);
+}
+
+// One token with so long a past that threads share it, where three do not go evenly with the heads.
 TEST(Attention, SharedPastsHaveTheBitsOfWholeOnes) {
   if (!test::on_cpu()) GTEST_SKIP() << "the promise of the CPU alone";
   for (const int64_t kv_heads : {1, 2})

@@ -282,6 +282,8 @@ TEST(Join, MasksAndGrids) {
   }
   EXPECT_ERROR(Tensor::eye(-1, DType::F32), InvalidArgument, "-1");
   EXPECT_ERROR(Tensor::tril2(-1, DType::F32), InvalidArgument, "-1");
+  EXPECT_ERROR(Tensor::tril2(int64_t{1} << 32, DType::U8), TooLarge, "[4294967296, 4294967296]");
+  EXPECT_ERROR(Tensor::triu2(int64_t{1} << 32, DType::U8), TooLarge, "[4294967296, 4294967296]");
   const Tensor a = Tensor::arange(0, 2, DType::I32);
   const Tensor b = Tensor::arange(10, 13, DType::F16);
   const std::vector<Tensor> ij = Tensor::meshgrid(std::vector<Tensor>{a, b}, false);

@@ -439,39 +439,49 @@ TEST_P(Quantized, ImportanceIsPerColumn) {
   }
 }
 
-// Rows that one thread quantizes and long ones that threads share, with blocks and with stripes.
-TEST_P(Quantized, ProductsOfGatesAreTheOperations) {
+// Rows that one thread quantizes, and long ones that threads share; other types and shapes on the two sides.
+TEST_P(Quantized, FeedForwardsAreTheOperations) {
   ThreadPool& pool = ThreadPool::global();
   const int before = pool.threads();
-  const auto expect_operations = [&](const QTensor& w, const Tensor& gate, const Tensor& factor) {
-    EXPECT_EQ(w.forward_of_gate(Activation::Silu, gate, factor).to_bytes(),
-              w.forward(gate.swiglu(factor)).to_bytes())
-        << w.describe() << " times " << gate.describe();
-    EXPECT_EQ(w.forward_of_gate(Activation::GeluTanh, gate, factor).to_bytes(),
-              w.forward(gate.geglu(factor)).to_bytes());
+  const auto made = [&](int64_t n, int64_t k, uint32_t seed) {
+    return QTensor::quantize(tensor(normal_values(n * k, seed, 0.1f), {n, k}), QuantType::Q8_0);
+  };
+  const auto expect_operations = [&](const QTensor& gate, const QTensor& factor, const QTensor& down,
+                                     const Tensor& x) {
+    for (const Activation activation : {Activation::Silu, Activation::GeluTanh})
+      EXPECT_EQ(QTensor::feed_forward(activation, gate, factor, down, x).to_bytes(),
+                down.forward(QTensor::forward_gated(activation, gate, factor, x)).to_bytes())
+          << down.describe() << " after " << x.describe();
   };
   for (const int64_t k : {3 * block(), 2304 / block() * block(), 9984 / block() * block()}) {
     pool.set_threads(k > 4096 ? 2 : 1);
-    const QTensor w = weight(37, k, 60);
+    const QTensor gate = made(k, 32, 60), factor = made(k, 32, 61), down = weight(37, k, 62);
     for (const int64_t m : {1, 3, 5}) {
-      const Tensor gate = tensor(normal_values(m * k, 61), {m, k}),
-                   factor = tensor(normal_values(m * k, 62), {m, k});
-      for (int times = 0; times < (k > 4096 && m == 1 ? 18 : 1); ++times) expect_operations(w, gate, factor);
+      const Tensor x = tensor(normal_values(m * 32, 63), {m, 32});
+      expect_operations(gate, factor, down, x);
       if (k > 4096) continue;
-      expect_operations(w, gate.to_dtype(DType::F16), factor.to_dtype(DType::F16));
-      expect_operations(w, tensor(normal_values(m * k, 63), {k, m}).t(), factor);
-      expect_operations(w, gate, factor.narrow(0, 0, 1));  // which broadcasts
+      expect_operations(gate, factor, down, x.to_dtype(DType::F16));
+      expect_operations(gate, factor, down, tensor(normal_values(m * 32, 64), {32, m}).t());
+      expect_operations(gate, made(1, 32, 65), down, x);  // which broadcasts
     }
   }
   pool.set_threads(before);
-  const Tensor gate = tensor(normal_values(2 * block(), 64), {2, block()});
-  EXPECT_EQ(weight(5, block(), 65)
-                .forward_of_gate(Activation::Silu, gate.narrow(0, 0, 0), gate.narrow(0, 0, 0))
-                .shape(),
-            (Shape{0, 5}));
-  EXPECT_EQ(weight(0, block(), 66).forward_of_gate(Activation::Silu, gate, gate).shape(), (Shape{2, 0}));
-  EXPECT_ERROR(weight(5, 2 * block(), 67).forward_of_gate(Activation::Silu, gate, gate), ShapeMismatch,
+  const QTensor gate = made(block(), 32, 66);
+  const Tensor x = tensor(normal_values(64, 67), {2, 32});
+  const auto shape = [&](const QTensor& down, const Tensor& of) {
+    return QTensor::feed_forward(Activation::Silu, gate, gate, down, of).shape();
+  };
+  EXPECT_EQ(shape(weight(5, block(), 68), x.narrow(0, 0, 0)), (Shape{0, 5}));
+  EXPECT_EQ(shape(weight(0, block(), 69), x), (Shape{2, 0}));
+  EXPECT_ERROR(shape(weight(5, 2 * block(), 70), x), ShapeMismatch,
                "x's last axis must be " + std::to_string(2 * block()));
+  EXPECT_ERROR(shape(QTensor(), x), InvalidArgument, "the weight is undefined");
+}
+
+TEST(GatedProducts, AreMultipliedByCpusForFewRows) {
+  const cpu::CpuBackend& cpu = cpu::CpuBackend::instance();
+  EXPECT_TRUE(cpu.multiplies_gates(DType::F32, 1) && cpu.multiplies_gates(DType::F32, 3));
+  EXPECT_FALSE(cpu.multiplies_gates(DType::F32, 4) || cpu.multiplies_gates(DType::F16, 1));
 }
 
 TEST(GatedProducts, LargeOnesGoPastTheCaches) {

@@ -265,6 +265,16 @@ TEST(Upsample, UnchangedSizeHonoursTheLayout) {
                         view.narrow(3, 1, 1).squeeze(3).copy()));
 }
 
+// PyTorch too copies then, though its factors alone would move the positions; and floats would round
+// integers.
+TEST(Upsample, UnchangedSizeIsTheInputWhateverTheFactors) {
+  const Tensor x = iota<float>(2 * 3).reshape({1, 1, 2, 3});
+  EXPECT_TRUE(same_bits(x.upsample_bilinear2d_with_scale(1.4, 1.3, false), x));
+  EXPECT_FALSE(same_bits(x.upsample_bilinear2d_with_scale(1.4, 1.4, false).narrow(3, 0, 3), x));
+  const Tensor large = Tensor::from_vec(std::vector<int64_t>{(int64_t{1} << 53) + 1, 5}, {1, 1, 1, 2});
+  EXPECT_TRUE(same_bits(large.upsample_bilinear2d(1, 2, true), large));
+}
+
 TEST(Upsample, EmptyInputsAndErrors) {
   EXPECT_EQ(Tensor::zeros({0, 3, 4, 4}, DType::F32).upsample_nearest2d(5, 6).shape(), (Shape{0, 3, 5, 6}));
   EXPECT_EQ(Tensor::zeros({0, 3, 4, 4}, DType::F32).upsample_bilinear2d(5, 6, true).shape(),

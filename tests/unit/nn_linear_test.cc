@@ -33,19 +33,19 @@ TEST(Linear, GatesAreTheLayersOneByOne) {
   }
 }
 
-TEST(Linear, AfterGatesAreTheLayersOneByOne) {
+TEST(Linear, FeedForwardsAreTheLayersOneByOne) {
   const Tensor weight = numbers({40, kOut}, 0.029) * 0.1;
   for (const int64_t tokens : {1, 3, 7}) {
     const Tensor x = numbers({tokens, kIn}, 0.31);
     for (int kinds = 0; kinds < 16; ++kinds) {
       const Linear gate = layer(0.017, (kinds & 1) != 0, (kinds & 2) != 0);
       const Linear factor = layer(0.023, (kinds & 1) != 0, false);
-      const Linear after(
+      const Linear down(
           (kinds & 4) != 0 ? Weight(QTensor::quantize(weight, QuantType::Q8_0)) : Weight(weight),
           (kinds & 8) != 0 ? numbers({40}, 0.9) : Tensor());
       for (const Activation activation : {Activation::Silu, Activation::GeluTanh})
-        EXPECT_EQ(after.forward_after_gate(activation, gate, factor, x).to_bytes(),
-                  after.forward(Linear::forward_gated(activation, gate, factor, x)).to_bytes())
+        EXPECT_EQ(Linear::feed_forward(activation, gate, factor, down, x).to_bytes(),
+                  down.forward(Linear::forward_gated(activation, gate, factor, x)).to_bytes())
             << kinds << " of " << tokens;
     }
   }

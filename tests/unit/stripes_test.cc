@@ -73,6 +73,24 @@ TEST_F(Stripes, ChangeNoBits) {
   EXPECT_EQ(added(), 0u) << "they go with their weights";
 }
 
+// Of what multiplies gates, which threads share.
+TEST_F(Stripes, ChangeNoBitsOfFeedForwards) {
+  const int64_t n = 2 * height() + 5, k = 9216;
+  const QTensor gate = QTensor::quantize(random_tensor({k, 256}, 1), QuantType::Q3_K);
+  const QTensor factor = QTensor::quantize(random_tensor({k, 256}, 2), QuantType::Q3_K);
+  const Tensor x = random_tensor({256}, 3);
+  for (const QuantType type : {QuantType::Q4_0, QuantType::Q6_K}) {
+    const QTensor down = QTensor::quantize(random_tensor({n, k}, 4), type);
+    const QTensor fresh = QTensor::from_bytes(down.bytes(), down.shape(), type);
+    const Tensor want = fresh.forward(gate.forward(x).swiglu(factor.forward(x)));
+    const size_t without = bytes();
+    for (int i = 0; i < cpu::kMakeAt + 2; ++i)
+      ASSERT_TRUE(equal_bits(QTensor::feed_forward(Activation::Silu, gate, factor, down, x), want))
+          << down.describe() << " product " << i;
+    EXPECT_GT(bytes(), without);
+  }
+}
+
 TEST_F(Stripes, AreMadeForWhatIsUsedAgainAndAgain) {
   const QTensor weight = QTensor::quantize(random_tensor({64, 256}, 1), QuantType::Q4_0);
   const Tensor one = random_tensor({1, 256}, 2), many = random_tensor({64, 256}, 3);

@@ -25,7 +25,6 @@
 #include "backends/cpu/kernels/rows.h"
 #include "backends/cpu/kernels/unary.h"
 #include "backends/cpu/scratch.h"
-#include "backends/cpu/thread_scratch.h"
 #include "core/divide.h"
 #include "core/thread_pool.h"
 
@@ -384,12 +383,8 @@ void attend(const Attention& a, const Entry* entry) {
     const Block& block = blocks[static_cast<size_t>(index % count)];
     const TaskMemory memory(a, block);
     if (entry != nullptr) entry->enter(index);
-    // What few rows take, a token's, stays with the thread: to ask for it would take as long as they do.
-    const bool thin = is_thin(a, block);
-    const Scratch<float> floats(thin ? 0 : memory.all);
-    Task(a, index / count, block, memory,
-         thin ? thread_scratch<float, Purpose::attention>(memory.all) : floats.data())
-        .run();
+    const Scratch<float> floats(memory.all);
+    Task(a, index / count, block, memory, floats.data()).run();
   };
   if (threads > 1) return ThreadPool::global().parallel_for(a.kv_heads * count, task);
   for (int64_t index = 0; index < a.kv_heads * count; ++index) task(index);
@@ -404,7 +399,7 @@ void CpuBackend::attention(const Operand& queries, const Operand& keys, const Op
   attend(attention_of(queries, keys, values, options, out), nullptr);
 }
 
-bool CpuBackend::attention_of_next(const NextToken& next, const Target& keys, const Target& values,
+void CpuBackend::attention_of_next(const NextToken& next, const Target& keys, const Target& values,
                                    const AttentionOptions& options, const Target& out) {
   Attention a = attention_of(next.query, {keys.storage, keys.layout, keys.dtype},
                              {values.storage, values.layout, values.dtype}, options, out);
@@ -412,7 +407,6 @@ bool CpuBackend::attention_of_next(const NextToken& next, const Target& keys, co
   const Entry entry(a, next, keys, values, rotated.data());
   a.q = rotated.data();
   attend(a, &entry);
-  return true;
 }
 
 }  // namespace beeswax::cpu

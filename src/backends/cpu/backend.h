@@ -50,7 +50,7 @@ class CpuBackend final : public Backend {
 
   // attention.cc
   bool attends(int64_t size) const override;
-  bool attention_of_next(const NextToken& next, const Target& keys, const Target& values,
+  void attention_of_next(const NextToken& next, const Target& keys, const Target& values,
                          const AttentionOptions& options, const Target& out) override;
   void attention(const Operand& queries, const Operand& keys, const Operand& values,
                  const AttentionOptions& options, const Target& out) override;
@@ -89,7 +89,8 @@ class CpuBackend final : public Backend {
   bool gates(QuantType type, DType dtype, int64_t m, int64_t n, int64_t k) const override;
   void quantized_gated(UnaryOp op, const Operand& x, QuantType type, const Storage& gate,
                        const Storage& factor, const Target& out) override;
-  bool quantized_matmul_of_gate(UnaryOp op, const Operand& gate, const Operand& factor,
+  bool multiplies_gates(DType dtype, int64_t m) const override;
+  void quantized_matmul_of_gate(UnaryOp op, const Operand& gate, const Operand& factor,
                                 const QuantizedProduct& product) override;
 };
 

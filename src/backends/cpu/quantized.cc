@@ -22,7 +22,7 @@ namespace {
 
 constexpr int64_t kTasksEach = 4;  // panels of a gated product for each thread, at least
 
-Product product_of(const QuantizedProduct& wanted, Activations& activations) {
+Product product_of(const QuantizedProduct& wanted, const Activations& activations) {
   const Form& form = activations.form(wanted.type);
   Product product = {};
   product.kernels = &activations.kernels();
@@ -126,13 +126,15 @@ void CpuBackend::quantized_matmul(const Operand& x, std::span<const QuantizedPro
   multiply(activations, products);
 }
 
-bool CpuBackend::quantized_matmul_of_gate(UnaryOp op, const Operand& gate, const Operand& factor,
+bool CpuBackend::multiplies_gates(DType dtype, int64_t m) const {
+  return dtype == DType::F32 && m < kPanelFrom;
+}
+
+void CpuBackend::quantized_matmul_of_gate(UnaryOp op, const Operand& gate, const Operand& factor,
                                           const QuantizedProduct& product) {
   const GatedInput gated{Gated(op, gate.dtype), factor};
   Activations activations(gate, &gated, has_blocks_of_256(product.type));
-  if (gate.dtype != DType::F32 || activations.m() >= kPanelFrom) return false;
   multiply(activations, {&product, 1});
-  return true;
 }
 
 bool CpuBackend::gates(QuantType type, DType dtype, int64_t m, int64_t n, int64_t k) const {

@@ -49,12 +49,11 @@ StripesUse Activations::add(const QuantizedProduct& product) {
   return use;
 }
 
+/// A new one where there is none.
 Form& Activations::of(QuantType weights) {
-  const size_t type = by_panels(kernels_, weights, m_) ? static_cast<size_t>(weights) : kRowForm;
-  Form* const end = forms_.data() + count_;
-  Form* const found = std::find_if(forms_.data(), end, [&](const Form& form) { return form.type == type; });
-  if (found == end) forms_[count_++].type = type;
-  return *found;
+  const auto at = static_cast<size_t>(found(weights) - forms_.data());
+  if (at == count_) forms_[count_++].type = form_type(weights);
+  return forms_[at];
 }
 
 const float* Activations::floats(int64_t at, int64_t count) const {

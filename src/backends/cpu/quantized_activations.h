@@ -3,6 +3,7 @@
 // of a format's panels.
 #pragma once
 
+#include <algorithm>
 #include <array>
 #include <cstddef>
 #include <cstdint>
@@ -50,10 +51,18 @@ class Activations {
   int64_t k() const { return k_; }
   int64_t m() const { return m_; }
   /// The form for weights of a type that was added.
-  const Form& form(QuantType weights) { return of(weights); }
+  const Form& form(QuantType weights) const { return *found(weights); }
 
  private:
-  /// The form for weights of a type; a new one where there is none.
+  /// The type of the form for weights of a type.
+  size_t form_type(QuantType weights) const {
+    return by_panels(kernels_, weights, m_) ? static_cast<size_t>(weights) : kRowForm;
+  }
+  /// That form, or the end of all.
+  const Form* found(QuantType weights) const {
+    return std::find_if(forms_.data(), forms_.data() + count_,
+                        [type = form_type(weights)](const Form& form) { return form.type == type; });
+  }
   Form& of(QuantType weights);
   std::span<Form> forms() { return {forms_.data(), count_}; }
   /// Elements from `at` on as floats: themselves, or in scratch.

@@ -9,9 +9,10 @@
 
 namespace beeswax::cpu {
 
-enum class Purpose { floats, results, panels, rows, blocks, attention };
+enum class Purpose { floats, results, panels, rows, blocks };
 
-/// Grows to the largest size asked for.
+/// Grows to the largest size asked for; the thread's next call for the purpose ends what it gave before. So
+/// nobody keeps it while other tasks run.
 template <class T, Purpose kPurpose>
 T* thread_scratch(int64_t count) {
   struct Free {

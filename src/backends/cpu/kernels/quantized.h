@@ -66,6 +66,9 @@ struct Four {
   int16_t sums_of_16[2][4][kBlocks][2];
 };
 
+static_assert(ActivationLayout::kPart % (Sixteen::kBlocks * 32) == 0);
+static_assert(ActivationLayout::kPart % (Four::kBlocks * 256) == 0);
+
 BW_FN ActivationLayout activation_layout(bool blocks_of_256, int64_t k) {
   const int64_t unit = blocks_of_256 ? 1024 : 256;
   const int64_t padded = (k + unit - 1) / unit * unit;
