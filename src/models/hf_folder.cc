@@ -2,7 +2,9 @@
 #include "models/hf_folder.h"
 
 #include <algorithm>
+#include <cstring>
 #include <filesystem>
+#include <span>
 #include <utility>
 
 #include "core/fail.h"
@@ -90,7 +92,8 @@ class Assembler {
 
   std::vector<io::ForeignTensor> tensors(const HfMetadata& metadata) {
     for (const io::SafetensorsTensor& tensor : in_.tensors()) add(tensor);
-    if (!tied_ && !had_head_)
+    if (tied_) check_tied_head();
+    if (!tied_ && head_ == nullptr)
       fail(ErrorKind::Format, "load", name_,
            " has no tensor 'lm_head.weight', and config.json does not tie it to the embedding");
     for (const auto& [name, values] : metadata.factors) {
@@ -127,9 +130,10 @@ class Assembler {
     if (!bias && has_bias && !has_sibling(tensor.name))
       fail(ErrorKind::Format, "load", name_, " has no bias for the tensor '", io::shown_name(tensor.name),
            "'; by config.json there is one");
+    if (row.gguf == "token_embd") embedding_ = &tensor;
     if (row.gguf == "output") {
-      if (tied_) return;  // a copy of the embedding, if it is honest; transformers does not read it either
-      had_head_ = true;
+      head_ = &tensor;
+      if (tied_) return;  // a copy of the embedding, which check_tied_head makes sure of
     }
     if (row.gguf == "token_embd" && config_.find("vocab_size") != nullptr &&
         (tensor.shape.rank() == 0 || tensor.shape[0] != config_.size("vocab_size")))
@@ -149,6 +153,18 @@ class Assembler {
     }
   }
 
+  // Version 4 of transformers takes the embedding in any case, version 5 a head that differs from it.
+  void check_tied_head() const {
+    if (head_ == nullptr || embedding_ == nullptr) return;
+    const std::span<const std::byte> head = head_->bytes, rows = embedding_->bytes;
+    if (head_->shape == embedding_->shape && head_->type == embedding_->type && head.size() == rows.size() &&
+        (head.empty() || std::memcmp(head.data(), rows.data(), head.size()) == 0))
+      return;
+    fail(ErrorKind::Unsupported, "load", name_, ": the tensor '", io::shown_name(head_->name),
+         "' is no copy of '", io::shown_name(embedding_->name),
+         "', to which config.json ties it; with \"tie_word_embeddings\": false there it is used");
+  }
+
   bool has_sibling(std::string_view weight) const {
     return in_.find(join_text(weight.substr(0, weight.size() - kWeight.size()), kBias)) != nullptr;
   }
@@ -157,7 +173,7 @@ class Assembler {
   const io::SafetensorsFile& in_;
   const std::string& name_;
   const bool tied_;
-  bool had_head_ = false;
+  const io::SafetensorsTensor *head_ = nullptr, *embedding_ = nullptr;
   std::vector<io::ForeignTensor> out_;
 };
 
