@@ -208,14 +208,29 @@ class RopeTranslator {
 }  // namespace
 
 void translate_rope(const HfConfig& config, HfMetadata* out) {
-  const char* name = config.find("rope_scaling") != nullptr ? "rope_scaling" : "rope_parameters";
-  const io::JsonValue* json = config.find(name);
+  // An empty object says nothing, as in transformers.
+  const auto given = [&](std::string_view key) {
+    const io::JsonValue* value = config.find(key);
+    return value != nullptr && value->as_object() != nullptr && value->as_object()->empty() ? nullptr : value;
+  };
+  const char* name = given("rope_scaling") != nullptr ? "rope_scaling" : "rope_parameters";
+  const io::JsonValue* json = given(name);
   RopeTranslator to(config, out);
   if (config.model() != "gemma3_text") return to.translate(Rope(config, name, json));
   // Gemma 3 has parameters for each kind of layer; those with a window are never stretched.
-  const bool nested = json != nullptr &&
-                      (json->find("full_attention") != nullptr || json->find("sliding_attention") != nullptr);
-  if (!nested) {
+  const auto is_nested = [](const io::JsonValue* value) {
+    return value != nullptr &&
+           (value->find("full_attention") != nullptr || value->find("sliding_attention") != nullptr);
+  };
+  const io::JsonValue* parameters = given("rope_parameters");
+  if (parameters != nullptr && !is_nested(parameters))
+    fail(ErrorKind::Unsupported, "load", config.file(), ": 'rope_parameters' is ", parameters->to_string(),
+         "; this version reads 'full_attention' and 'sliding_attention' in it for a ", config.model(),
+         " model");
+  if (parameters != nullptr && json != parameters)
+    fail(ErrorKind::Unsupported, "load", config.file(), " says 'rope_scaling': ", json->to_string(),
+         " beside 'rope_parameters'; this version reads one of them for a ", config.model(), " model");
+  if (!is_nested(json)) {
     to.translate(Rope(config, name, json));
     return to.set("rope.freq_base_swa", config.number("rope_local_base_freq"));
   }

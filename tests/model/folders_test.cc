@@ -240,6 +240,18 @@ TEST(Folders, TheHeadOfATiedModelIsACopyOfTheEmbedding) {
   EXPECT_ERROR(by_default.open(), Unsupported, differs);
 }
 
+TEST(Folders, AnEmptyRopeScalingHidesNothing) {
+  for (const char* name : {"llama3", "gemma3"}) {
+    Folder folder(name);
+    folder.config["rope_scaling"] = json::object();
+    EXPECT_LE(folder.error(1), folder.bound()) << name;
+  }
+  Folder old("gemma3");
+  old.config = test::old_config(old.one);
+  old.config["rope_parameters"] = json::object();
+  EXPECT_LE(old.error(1), old.bound());
+}
+
 class Damaged {
  public:
   explicit Damaged(const std::string& name) : folder_(name) {}
@@ -304,6 +316,10 @@ TEST(Folders, WhatAConfigAsksForAndWeLackIsRefusedByName) {
   EXPECT_ERROR(changed("qwen2_yarn", "/rope_parameters/truncate", false), Unsupported, "'truncate'");
   EXPECT_ERROR(changed("gemma3", "/rope_parameters/sliding_attention/rope_type", "linear"), Unsupported,
                "positions of layers with a window by 'linear'");
+  EXPECT_ERROR(changed("gemma3", "/rope_scaling", {{"rope_type", "linear"}, {"factor", 8.0}}), Unsupported,
+               " beside 'rope_parameters'; this version reads one of them for a gemma3_text model");
+  EXPECT_ERROR(changed("gemma3", "/rope_parameters", {{"rope_type", "linear"}, {"factor", 8.0}}), Unsupported,
+               "this version reads 'full_attention' and 'sliding_attention' in it for a gemma3_text model");
   EXPECT_NO_THROW(Damaged("llama").set("/_anything", 3).set("/tf_legacy_loss", false).open());
 }
 
