@@ -50,8 +50,10 @@ std::vector<text::Piece> read_pieces(const io::GgufFile& file) {
   return pieces;
 }
 
+std::string role_key(std::string_view role) { return join_text("tokenizer.ggml.", role, "_token_id"); }
+
 int32_t token_id(const io::GgufFile& file, std::string_view role) {
-  const int64_t id = file.get_int("tokenizer.ggml." + std::string(role) + "_token_id", -1);
+  const int64_t id = file.get_int(role_key(role), -1);
   if (id == UINT32_MAX) return -1;  // none, as some write it
   if (id < -1 || id > INT32_MAX)
     fail(ErrorKind::Format, "load", file.name(), ": the ", role, " token is ", id);
@@ -121,14 +123,35 @@ std::unique_ptr<text::Tokenizer> load_wordpiece(const io::GgufFile& file, std::v
   return std::make_unique<text::StagedTokenizer>(std::move(vocabulary), std::move(stages));
 }
 
+// A role's token; the usual one of SentencePiece where the file says nothing and the vocabulary has it.
+int32_t spm_token(const io::GgufFile& file, const std::vector<text::Piece>& pieces, std::string_view role,
+                  int32_t usual, text::PieceKind kind) {
+  if (file.find(role_key(role)) != nullptr) return token_id(file, role);
+  const auto at = static_cast<size_t>(usual);
+  return at < pieces.size() && pieces[at].kind == kind ? usual : -1;
+}
+
+// Whether texts get the token of a role.
+bool adds_token(const io::GgufFile& file, std::string_view role, int32_t id, bool by_default) {
+  const std::string key = join_text("tokenizer.ggml.add_", role, "_token");
+  if (file.find(key) == nullptr) return by_default;
+  const bool adds = file.get_bool(key);
+  if (adds && id < 0)
+    fail(ErrorKind::Format, "load", file.name(), ": '", key, "' is true, but there is no '", role_key(role),
+         "'");
+  return adds;
+}
+
 text::SpecialTokens read_special(const io::GgufFile& file, const std::vector<text::Piece>& pieces, bool spm) {
+  using text::PieceKind;
   text::SpecialTokens special;
-  special.bos = token_id(file, "bos");
-  special.eos = token_id(file, "eos");
-  special.unknown = token_id(file, "unknown");
+  special.bos = spm ? spm_token(file, pieces, "bos", 1, PieceKind::Control) : token_id(file, "bos");
+  special.eos = spm ? spm_token(file, pieces, "eos", 2, PieceKind::Control) : token_id(file, "eos");
+  special.unknown =
+      spm ? spm_token(file, pieces, "unknown", 0, PieceKind::Unknown) : token_id(file, "unknown");
   special.pad = token_id(file, "padding");
-  special.add_bos = file.get_bool("tokenizer.ggml.add_bos_token", spm || begins_with_bos(file));
-  special.add_eos = file.get_bool("tokenizer.ggml.add_eos_token", false);
+  special.add_bos = adds_token(file, "bos", special.bos, spm || begins_with_bos(file));
+  special.add_eos = adds_token(file, "eos", special.eos, false);
   special.add_space_prefix = file.get_bool("tokenizer.ggml.add_space_prefix", spm);
   add_stop_tokens(pieces, special);
   for (const int32_t id : ends_by_role(file)) add_stop_token(id, special.stop);

@@ -110,7 +110,7 @@ enum : int32_t {
   kMessage
 };
 
-io::GgufWriter small_vocabulary(std::optional<Word> more = {}) {
+io::GgufWriter without_roles(std::optional<Word> more = {}) {
   std::vector<std::string> texts = {"<unk>", "<s>", "</s>"};
   std::vector<float> scores(kSpace);
   std::vector<int32_t> kinds = {2, 3, 3};
@@ -131,6 +131,11 @@ io::GgufWriter small_vocabulary(std::optional<Word> more = {}) {
   out.set_strings("tokenizer.ggml.tokens", texts);
   out.set_f32s("tokenizer.ggml.scores", scores);
   out.set_i32s("tokenizer.ggml.token_type", kinds);
+  return out;
+}
+
+io::GgufWriter small_vocabulary(std::optional<Word> more = {}) {
+  io::GgufWriter out = without_roles(more);
   out.set_u32("tokenizer.ggml.unknown_token_id", kUnknown);
   out.set_u32("tokenizer.ggml.bos_token_id", kBegin);
   out.set_u32("tokenizer.ggml.eos_token_id", kEnd);
@@ -153,6 +158,38 @@ TEST(GgufSentencePiece, TextBeginsWithASpaceUnlessTheFileSaysOtherwise) {
   EXPECT_EQ(without->encode("a a"), (Ids{kA, kSpaceA, kEnd}));
   EXPECT_EQ(without->encode(" a", {.add_special = false}), (Ids{kSpaceA}));
   EXPECT_EQ(without->decode({kSpaceA, kB}), " ab");
+}
+
+// Ids that older files leave out: as llama.cpp has them.
+TEST(GgufSentencePiece, RolesWithoutAnIdAreTheUsualTokens) {
+  io::GgufWriter writer = without_roles();
+  writer.set_bool("tokenizer.ggml.add_eos_token", true);
+  const auto tokenizer = load(writer);
+  EXPECT_EQ(tokenizer->encode("a"), (Ids{kBegin, kSpaceA, kEnd}));
+  EXPECT_EQ(tokenizer->vocabulary().special().unknown, kUnknown);
+  EXPECT_EQ(tokenizer->vocabulary().special().stop, (Ids{kEnd}));
+  writer.set_u32("tokenizer.ggml.eos_token_id", kStop);
+  EXPECT_EQ(load(writer)->encode("a"), (Ids{kBegin, kSpaceA, kStop}));
+}
+
+TEST(GgufSentencePiece, ATokenThatTextsGetHasAnId) {
+  io::GgufWriter writer;
+  writer.set_string("tokenizer.ggml.model", "llama");
+  writer.set_strings("tokenizer.ggml.tokens", std::vector<std::string>{"<unk>", "a", "\u2581"});
+  writer.set_i32s("tokenizer.ggml.token_type", std::vector<int32_t>{2, 1, 1});
+  EXPECT_EQ(load(writer)->encode("a"), (Ids{2, 1}));  // token 1 is no control token
+  for (const std::string role : {"bos", "eos"}) {
+    io::GgufWriter adds = writer;
+    adds.set_bool("tokenizer.ggml.add_" + role + "_token", true);
+    EXPECT_ERROR(load(adds), Format,
+                 "'tokenizer.ggml.add_" + role + "_token' is true, but there is no 'tokenizer.ggml." + role +
+                     "_token_id'");
+    adds.set_u32("tokenizer.ggml." + role + "_token_id", UINT32_MAX);
+    EXPECT_ERROR(load(adds), Format, "_token' is true, but there is no");
+    io::GgufWriter adds_none = writer;
+    adds_none.set_bool("tokenizer.ggml.add_" + role + "_token", false);
+    EXPECT_EQ(load(adds_none)->encode("a"), (Ids{2, 1}));
+  }
 }
 
 TEST(GgufSentencePiece, UserDefinedPiecesCutTextAndControlTokensOnlyWhereAsked) {
