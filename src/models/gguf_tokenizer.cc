@@ -158,6 +158,14 @@ text::SpecialTokens read_special(const io::GgufFile& file, const std::vector<tex
   return special;
 }
 
+// Phi 3's tokens take the spaces behind them, as its tokenizer.json says and GGUF files do not.
+void strip_as_phi3(std::vector<text::Piece>& pieces) {
+  constexpr std::array<std::string_view, 3> kKeep = {"<unk>", "<s>", "<|endoftext|>"};
+  for (text::Piece& piece : pieces)
+    piece.strips_right = (piece.kind == text::PieceKind::Control || piece.text == "</s>") &&
+                         std::ranges::find(kKeep, piece.text) == kKeep.end();
+}
+
 std::vector<std::string_view> read_merges(const io::GgufFile& file) {
   const io::GgufValue* value = file.find("tokenizer.ggml.merges");
   const auto* merges = value == nullptr ? nullptr : value->as_strings();
@@ -192,6 +200,7 @@ std::unique_ptr<text::Tokenizer> load_ggml(const io::GgufFile& file) {
   std::vector<text::Piece> pieces = read_pieces(file);
   if (model == "bert") return load_wordpiece(file, std::move(pieces));
   const bool spm = model == "llama";
+  if (spm && file.get_string("general.architecture", "") == "phi3") strip_as_phi3(pieces);
   text::SpecialTokens special = read_special(file, pieces, spm);
   text::Vocabulary vocabulary(std::move(pieces), std::move(special));
   if (spm) return std::make_unique<text::SpmTokenizer>(std::move(vocabulary));

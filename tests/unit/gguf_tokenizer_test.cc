@@ -205,6 +205,28 @@ TEST(GgufSentencePiece, UserDefinedPiecesCutTextAndControlTokensOnlyWhereAsked) 
   EXPECT_EQ(tokenizer->decode({kA, kTool, kStop, kB}), "a<tool>b") << "control tokens have no text";
 }
 
+// Phi 3's tokenizer.json has "rstrip" for all of them but <unk>, <s> and <|endoftext|>.
+TEST(GgufSentencePiece, ControlTokensOfPhi3TakeTheSpacesBehindThem) {
+  constexpr int32_t kEndOfText = kMessage + 1;
+  const auto encode = [](const char* architecture, const std::string& text) {
+    io::GgufWriter writer = small_vocabulary(Word{"<|endoftext|>", 0, 3});
+    writer.set_string("general.architecture", architecture);
+    writer.set_bool("tokenizer.ggml.add_space_prefix", false);
+    return load(writer)->encode(text, {.add_special = false, .parse_special = true});
+  };
+  struct Token {
+    const char* text;
+    int32_t id;
+  };
+  for (const auto& [text, id] : {Token{"<|stop|>", kStop}, Token{"</s>", kEnd}}) {
+    EXPECT_EQ(encode("phi3", std::string(text) + " \n a"), (Ids{id, kA})) << text;
+    EXPECT_EQ(encode("llama", std::string(text) + " a"), (Ids{id, kSpaceA})) << text;
+  }
+  for (const auto& [text, id] :
+       {Token{"<|endoftext|>", kEndOfText}, Token{"<s>", kBegin}, Token{"<tool>", kTool}})
+    EXPECT_EQ(encode("phi3", std::string(text) + " a"), (Ids{id, kSpaceA})) << text;
+}
+
 // As in Gemma's vocabularies.
 TEST(GgufSentencePiece, UserDefinedPiecesMayBeSpaces) {
   constexpr int32_t kSpaces = kMessage + 1;
