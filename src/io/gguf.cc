@@ -24,7 +24,7 @@ std::optional<DType> dtype_named(std::string_view name) {
 
 }  // namespace
 
-const GgmlType* ggml_type(uint32_t id) {
+std::span<const GgmlType> ggml_types() {
   static const std::vector<GgmlType> types = [] {
     std::vector<GgmlType> list = {
 #define BW_GGML_TYPE(id, name, elements, bytes) \
@@ -40,7 +40,11 @@ const GgmlType* ggml_type(uint32_t id) {
     }
     return list;
   }();
-  for (const GgmlType& type : types)
+  return types;
+}
+
+const GgmlType* ggml_type(uint32_t id) {
+  for (const GgmlType& type : ggml_types())
     if (type.id == id) return &type;
   return nullptr;
 }
@@ -218,7 +222,9 @@ class GgufParser {
     elements *= reach;
     const auto id = in_.number<uint32_t>(name);
     const GgmlType* type = ggml_type(id);
-    if (type == nullptr) in_.refuse("tensor '", name, "' is of the unknown type ", id);
+    if (type == nullptr)
+      fail(ErrorKind::Unsupported, "read", out_.name_, ": tensor '", name, "' is of the unknown type ", id,
+           ", which is newer than this version or out of use; take a file of another type");
     const int64_t row = axes == 0 ? 1 : sizes.back();
     if (row % type->block_elements != 0)
       in_.refuse("tensor '", name, "' has rows of ", row, " elements; ", type->name, " needs a multiple of ",

@@ -40,6 +40,8 @@ struct GgmlType {
   bool in_blocks() const { return quant.has_value() || wider.has_value(); }
   bool usable() const { return dtype.has_value() || in_blocks(); }
 };
+/// All that are known.
+BW_API std::span<const GgmlType> ggml_types();
 /// Null for a number that no known type has.
 BW_API const GgmlType* ggml_type(uint32_t id);
 
@@ -65,7 +67,8 @@ struct ForeignTensor {
 class BW_API GgufFile {
  public:
   /// Maps and checks a file, or all parts of a split one (NAME-00001-of-0000N.gguf) where the first is named.
-  /// Io where one cannot be opened, Format where it is not a sound GGUF file.
+  /// Io where one cannot be opened, Format where it is not a sound GGUF file, Unsupported where a tensor is
+  /// of a type that no row of tables/ggml_types.def has.
   static std::shared_ptr<const GgufFile> open(const std::string& path);
   /// The same from memory that outlives the object; `name` stands in messages. Weights look into the memory
   /// where it has an owner that keeps it, and are copied where it has none.

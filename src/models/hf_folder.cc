@@ -58,10 +58,8 @@ std::string filled(std::string_view pattern, const std::vector<std::string_view>
 }
 
 const io::GgmlType* type_of(DType dtype) {
-  for (uint32_t id = 0; id < 64; ++id) {
-    const io::GgmlType* type = io::ggml_type(id);
-    if (type != nullptr && type->dtype == dtype) return type;
-  }
+  for (const io::GgmlType& type : io::ggml_types())
+    if (type.dtype == dtype) return &type;
   return nullptr;
 }
 

@@ -15,12 +15,21 @@ bool is_superfluous(std::string_view name) {
   return name.ends_with("attn_rot_embd.weight") || name.ends_with("rotary_emb.inv_freq");
 }
 
+// Types of weights, for a message.
+std::string usable_types() {
+  std::string out;
+  for (const io::GgmlType& type : io::ggml_types())
+    if (type.in_blocks() || (type.dtype && dtype_is_float(*type.dtype)))
+      out.append(out.empty() ? "" : ", ").append(type.name);
+  return out;
+}
+
 }  // namespace
 
 void check_tensor(const io::GgufFile& file, const io::GgufTensor& tensor) {
   if (!tensor.type->usable())
     fail(ErrorKind::Unsupported, "load", file.name(), ": tensor '", tensor.name, "' is of type ",
-         tensor.type->name, ", which this version does not compute with");
+         tensor.type->name, ", which this version does not compute with; it has: ", usable_types());
   if (file.reversed()) {
     const bool blocks = std::ranges::any_of(
         file.tensors(), [](const io::GgufTensor& t) { return !t.type->dtype.has_value(); });

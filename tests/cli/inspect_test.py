@@ -94,7 +94,8 @@ class Inspect(unittest.TestCase):
         seen = self.inspect()
         self.assertEqual(seen["tensors"], [{"name": "t", "shape": [2, 256], "type": "iq2_xxs", "bytes": 132}])
         self.assertFalse(seen["runs"])
-        self.assertIn("tensor 't' is of type iq2_xxs, which this version does not compute with", seen["reason"])
+        self.assertIn("tensor 't' is of type iq2_xxs, which this version does not compute with; it has: f32, f16, q4_0, ",
+                      seen["reason"])
 
     def test_the_other_byte_order(self):
         write_gguf(self.path, {"t": [2, 3]}, big_endian=True)

@@ -342,7 +342,8 @@ TEST(Gguf, BadTensorsAreRefused) {
   expect_refused(one({1}, 0, UINT64_MAX - 31), "the file ends");
   expect_refused(one({8}, 0, 4), "not a multiple of the alignment 32");
   expect_refused(one({16}, 2, 0), "rows of 16 elements; q4_0 needs a multiple of 32");
-  expect_refused(one({16}, 999, 0), "unknown type 999");
+  expect_error(ErrorKind::Unsupported, "test.gguf: tensor 't' is of the unknown type 999, which is newer",
+               [&] { one({16}, 999, 0).read(); });
   expect_refused(one({uint64_t{1} << 32, uint64_t{1} << 32}, 0, 0), "more elements than any memory holds");
   expect_refused(one({0, uint64_t{1} << 32, uint64_t{1} << 32}, 0, 0), "more elements than any memory holds");
   expect_refused(one({uint64_t{1} << 62}, 0, 0), "more bytes than any memory holds");
@@ -395,7 +396,9 @@ TEST(Gguf, TypesAreThePublishedOnes) {
                                       {30, "bf16", 1, 16},
                                       {34, "tq1_0", 256, 1.6875},
                                       {35, "tq2_0", 256, 2.0625},
-                                      {39, "mxfp4", 32, 4.25}};
+                                      {39, "mxfp4", 32, 4.25},
+                                      {40, "nvfp4", 64, 4.5},
+                                      {41, "q1_0", 128, 1.125}};
   for (const Published& one : kPublished) {
     const GgmlType* type = ggml_type(one.id);
     ASSERT_NE(type, nullptr) << one.name;
