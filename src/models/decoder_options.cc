@@ -2,6 +2,7 @@
 // What decoders read from a file's metadata.
 #include <algorithm>
 #include <cmath>
+#include <optional>
 
 #include "core/fail.h"
 #include "models/decoder.h"
@@ -28,8 +29,8 @@ std::vector<double> factors_in_tensors(const Metadata& metadata, const Weights& 
 }
 
 // A number above `bound`, or no less than it where `itself` may be.
-double read_above(const Metadata& metadata, std::string_view key, double fallback, int bound = 0,
-                  bool itself = false) {
+double read_above(const Metadata& metadata, std::string_view key, std::optional<double> fallback,
+                  int bound = 0, bool itself = false) {
   const double value = metadata.number(key, fallback);
   if (value < bound || (value == bound && !itself))
     fail(ErrorKind::Format, "load", metadata.file().name(), ": '", metadata.name_of(key), "' is ", value,
@@ -70,7 +71,7 @@ DecoderOptions read_decoder(const Metadata& metadata) {
   info.head_size = metadata.size("attention.key_length", info.width / info.heads);
   info.context = metadata.size("context_length");
   out.feed = metadata.size("feed_forward_length");
-  out.epsilon = read_above(metadata, "attention.layer_norm_rms_epsilon", 1e-5, 0, true);
+  out.epsilon = read_above(metadata, "attention.layer_norm_rms_epsilon", std::nullopt, 0, true);
   out.attention_scale = 1 / std::sqrt(static_cast<double>(info.head_size));
   if (info.heads % info.kv_heads != 0 ||
       metadata.size("attention.value_length", info.head_size) != info.head_size)

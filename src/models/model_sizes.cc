@@ -25,6 +25,7 @@ constexpr ModelSizes kSizes[] = {
 };
 
 constexpr uint32_t kF32 = 0;
+constexpr float kEpsilon = 1e-5f;  // times do not depend on it
 
 void describe_metadata(const ModelSizes& sizes, const Mixture& mixture, io::GgufWriter* out) {
   const auto number = [&](const char* key, int64_t value) {
@@ -42,6 +43,7 @@ void describe_metadata(const ModelSizes& sizes, const Mixture& mixture, io::Gguf
   number("attention.key_length", sizes.head_size);
   number("attention.value_length", sizes.head_size);
   number("rope.dimension_count", sizes.head_size);
+  out->set_f32(std::string(sizes.architecture) + ".attention.layer_norm_rms_epsilon", kEpsilon);
   out->set_f32(std::string(sizes.architecture) + ".rope.freq_base", static_cast<float>(sizes.rope_base));
   if (sizes.experts == 0) return;
   number("expert_count", sizes.experts);

@@ -178,6 +178,11 @@ TEST(Architectures, UnknownOnesNameTheKnown) {
                  "scales positions by 'dynamic'; this version has: none, linear, yarn, longrope");
 }
 
+TEST(Architectures, NormsHaveTheirEpsilon) {
+  expect_refused("llama", {{"llama.attention.layer_norm_rms_epsilon", nullptr}}, ErrorKind::Format,
+                 "'llama.attention.layer_norm_rms_epsilon'");
+}
+
 TEST(Architectures, FilesThatContradictThemselvesAreRefused) {
   const auto format = ErrorKind::Format;
   expect_refused("llama", {{"llama.block_count", 4}}, format, "has no tensor 'blk.3.");

@@ -79,13 +79,14 @@ inline std::vector<std::byte> random_bytes(const nlohmann::json& tensor) {
   return random_dense(name, shape, type.dtype.value(), tensor["spread"], tensor["shift"]);
 }
 
-/// The file. `overrides` replaces metadata.
+/// The file. `overrides` replaces metadata; null takes it out.
 inline std::vector<std::byte> random_model(const nlohmann::json& one,
                                            const nlohmann::json& overrides = nlohmann::json::object()) {
   io::GgufWriter writer;
   nlohmann::json metadata = one["metadata"];
   metadata.update(overrides);
   for (const auto& [key, value] : metadata.items()) {
+    if (value.is_null()) continue;
     if (value.is_string())
       writer.set_string(key, value.get<std::string>());
     else if (value.is_boolean())
