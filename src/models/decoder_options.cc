@@ -46,6 +46,19 @@ double read_stretch(const Metadata& metadata) {
   return factor == 0 ? 1 : factor;
 }
 
+// What scales positions beside YaRN, and is not computed together with it.
+void check_yarn_alone(const Metadata& metadata, const Weights& weights) {
+  constexpr const char* kFactors = "rope_freqs.weight";
+  if (weights.has(kFactors))
+    fail(ErrorKind::Unsupported, "load", metadata.file().name(),
+         " scales positions by 'yarn' and the tensor '", kFactors, "'; this version has one or the other");
+  constexpr const char* kShare = "rope.scaling.yarn_ext_factor";
+  const double share = metadata.number(kShare, 1.0);  // below zero: not chosen
+  if (share >= 0 && share != 1)
+    fail(ErrorKind::Unsupported, "load", metadata.file().name(), ": '", metadata.name_of(kShare), "' is ",
+         share, "; this version computes YaRN with 1 only");
+}
+
 nn::RopeScaling read_yarn(const Metadata& metadata, const ModelInfo& info, int64_t rotated) {
   nn::Yarn yarn;
   const double base = read_above(metadata, "rope.freq_base", kRopeBase, 1);
@@ -131,6 +144,7 @@ nn::Rope read_rope(const Metadata& metadata, const Weights& weights, const Model
   const std::string kind = metadata.text("rope.scaling.type", "linear");
   nn::RopeScaling scaling;
   if (kind == "yarn") {
+    check_yarn_alone(metadata, weights);
     scaling = read_yarn(metadata, info, rotated);
   } else if (kind == "linear" || kind == "longrope" || kind == "none") {
     scaling.factors = factors_in_tensors(metadata, weights, rotated / 2, context);

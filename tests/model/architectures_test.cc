@@ -183,6 +183,20 @@ TEST(Architectures, NormsHaveTheirEpsilon) {
                  "'llama.attention.layer_norm_rms_epsilon'");
 }
 
+TEST(Architectures, YarnScalesPositionsAlone) {
+  const std::string key = "qwen2.rope.scaling.yarn_ext_factor";
+  for (const float share : {0.0f, 0.5f})
+    expect_refused("qwen2_yarn", {{key, share}}, ErrorKind::Unsupported, "computes YaRN with 1 only");
+  for (const float share : {1.0f, -1.0f}) {
+    const Case one("qwen2_yarn", {{key, share}});
+    models::Cache past = one.load()->make_cache(static_cast<int64_t>(one.ids.size()));
+    EXPECT_LE(one.error_of(one.load()->forward(one.ids, past), one.ids.size()),
+              one.json["bound"].get<double>());
+  }
+  expect_refused("llama3", {{"llama.rope.scaling.type", "yarn"}}, ErrorKind::Unsupported,
+                 "scales positions by 'yarn' and the tensor 'rope_freqs.weight'; this version has one");
+}
+
 TEST(Architectures, FilesThatContradictThemselvesAreRefused) {
   const auto format = ErrorKind::Format;
   expect_refused("llama", {{"llama.block_count", 4}}, format, "has no tensor 'blk.3.");
