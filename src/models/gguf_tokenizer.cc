@@ -42,10 +42,12 @@ std::vector<text::Piece> read_pieces(const io::GgufFile& file) {
     pieces[i].text = (*texts)[i];
     if (!scores.empty()) pieces[i].score = static_cast<float>(scores[i]);
     if (kinds.empty()) continue;
-    if (!(kinds[i] >= 1 && kinds[i] <= 6 && kinds[i] == std::floor(kinds[i])))
+    if (!(kinds[i] >= 0 && kinds[i] <= 6 && kinds[i] == std::floor(kinds[i])))
       fail(ErrorKind::Format, "load", file.name(), ": token ", i, " is of the unknown type ",
            io::gguf_element(*file.find(kTypes)->as_array(), i));
-    pieces[i].kind = static_cast<text::PieceKind>(static_cast<int>(kinds[i]));
+    const int kind =
+        std::max(static_cast<int>(kinds[i]), 1);  // 0, which nothing defines, is an ordinary piece
+    pieces[i].kind = static_cast<text::PieceKind>(kind);
   }
   return pieces;
 }

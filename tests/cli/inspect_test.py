@@ -118,7 +118,7 @@ class Inspect(unittest.TestCase):
         self.assertTrue(self.inspect()["runs"])
         for changes, message in (
                 ({"tokenizer.ggml.bos_token_id": ("u32", 99)}, "the bos token is 99, but there are 16 tokens\n"),
-                ({"tokenizer.ggml.token_type": ("[i32]", [2, 1, 0] + [1] * 13)}, "token 2 is of the unknown type 0\n"),
+                ({"tokenizer.ggml.token_type": ("[i32]", [2, 1, 7] + [1] * 13)}, "token 2 is of the unknown type 7\n"),
                 ({"tokenizer.ggml.token_type": ("[i8]", [2, 1, -7] + [1] * 13)}, "token 2 is of the unknown type -7\n"),
                 ({"tokenizer.ggml.unknown_token_id": ("i32", -1)}, "neither all 256 byte tokens nor an unknown token")):
             write_gguf(self.path, TENSORS, METADATA | changes)

@@ -77,14 +77,24 @@ TEST(GgufWordPiece, NeedsAnUnknownToken) {
   EXPECT_ERROR(load(writer), Format, "needs an unknown token");
 }
 
-TEST(GgufWordPiece, KindsAreWholeNumbersFromOneToSix) {
-  for (const float kind : {0.0f, 1.5f, 6.5f, 7.0f, -1e30f, NAN, INFINITY}) {
+TEST(GgufWordPiece, KindsAreWholeNumbersUpToSix) {
+  for (const float kind : {-1.0f, 0.5f, 1.5f, 6.5f, 7.0f, -1e30f, NAN, INFINITY}) {
     io::GgufWriter writer;
     writer.set_string("tokenizer.ggml.model", "bert");
     writer.set_strings("tokenizer.ggml.tokens", std::vector<std::string>{"[UNK]", "\u2581a"});
     writer.set_f32s("tokenizer.ggml.token_type", std::vector<float>{1, kind});
     EXPECT_ERROR(load(writer), Format, "token 1 is of the unknown type");
   }
+}
+
+TEST(GgufSentencePiece, PiecesOfNoKindAreOrdinary) {
+  io::GgufWriter writer;
+  writer.set_string("tokenizer.ggml.model", "llama");
+  writer.set_strings("tokenizer.ggml.tokens", std::vector<std::string>{"<unk>", "a", "\u2581"});
+  writer.set_i32s("tokenizer.ggml.token_type", std::vector<int32_t>{2, 0, 1});
+  const auto tokenizer = load(writer);
+  EXPECT_EQ(tokenizer->vocabulary().piece(1).kind, text::PieceKind::Normal);
+  EXPECT_EQ(tokenizer->encode("a"), (std::vector<int32_t>{2, 1}));
 }
 
 /// A small SentencePiece vocabulary: 256 bytes from id 3 on, then what `kWords` lists.
