@@ -47,9 +47,12 @@ bool is_nothing(const io::JsonValue& value) {
          (value.as_object() != nullptr && value.as_object()->empty());
 }
 
-[[noreturn]] void refuse(const HfConfig& config, std::string_view key, const io::JsonValue& value,
+std::string quoted(std::string_view key) { return join_text("'", key, "'"); }
+
+// `where` names the value, in quotes.
+[[noreturn]] void refuse(const HfConfig& config, std::string_view where, const io::JsonValue& value,
                          std::string_view wanted) {
-  fail(ErrorKind::Format, "load", config.file(), ": '", key, "' is ", value.to_string(), ", not ", wanted);
+  fail(ErrorKind::Format, "load", config.file(), ": ", where, " is ", value.to_string(), ", not ", wanted);
 }
 
 void check_keys(const io::JsonValue& json, std::string_view model, std::string_view file) {
@@ -103,7 +106,7 @@ class Translator {
     const bool gemma = config_.model().starts_with("gemma");
     const int64_t layers = config_.size("num_hidden_layers");
     if (list == nullptr || static_cast<int64_t>(list->size()) != layers)
-      refuse(config_, "layer_types", *value, join_text("a list of ", layers, " kinds"));
+      refuse(config_, quoted("layer_types"), *value, join_text("a list of ", layers, " kinds"));
     const std::string_view needed = config_.model() == "mistral" && config_.find("sliding_window") != nullptr
                                         ? "sliding_attention"
                                         : "full_attention";
@@ -211,17 +214,17 @@ double HfConfig::number_in(const io::JsonValue& value, std::string_view where) c
 }
 
 int64_t HfConfig::size(std::string_view key, std::optional<int64_t> fallback) const {
-  return get(*this, key, fallback, [&](const io::JsonValue& value) { return size_in(value, key); });
+  return get(*this, key, fallback, [&](const io::JsonValue& value) { return size_in(value, quoted(key)); });
 }
 
 double HfConfig::number(std::string_view key, std::optional<double> fallback) const {
-  return get(*this, key, fallback, [&](const io::JsonValue& value) { return number_in(value, key); });
+  return get(*this, key, fallback, [&](const io::JsonValue& value) { return number_in(value, quoted(key)); });
 }
 
 bool HfConfig::flag(std::string_view key, bool fallback) const {
   return get(*this, key, std::optional(fallback), [&](const io::JsonValue& value) {
     const auto found = value.as_bool();
-    if (!found) refuse(*this, key, value, "true or false");
+    if (!found) refuse(*this, quoted(key), value, "true or false");
     return *found;
   });
 }

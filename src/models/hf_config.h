@@ -42,7 +42,7 @@ class HfConfig {
   int64_t size(std::string_view key, std::optional<int64_t> fallback = std::nullopt) const;
   double number(std::string_view key, std::optional<double> fallback = std::nullopt) const;
   bool flag(std::string_view key, bool fallback) const;
-  /// The same from an object in it, whose name is `where`.
+  /// The same from an object in it; `where` names the value, in quotes.
   int64_t size_in(const io::JsonValue& value, std::string_view where) const;
   double number_in(const io::JsonValue& value, std::string_view where) const;
   int64_t head_size() const;

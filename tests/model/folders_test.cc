@@ -341,6 +341,8 @@ TEST(Folders, ThoseThatContradictThemselvesAreRefused) {
   EXPECT_ERROR(changed("gemma3", "/layer_types", {"full_attention"}), Format, "a list of 7 kinds");
   EXPECT_ERROR(changed("llama3", "/rope_parameters/high_freq_factor", 0.5), Format, "above the low one, 1");
   EXPECT_ERROR(changed("llama_linear", "/rope_parameters/factor", 0), Format, "must be positive");
+  EXPECT_ERROR(changed("llama_linear", "/rope_parameters/factor", "4"), Format,
+               "config.json: 'factor' in 'rope_parameters' is \"4\", not a number");
   EXPECT_ERROR(changed("phi3_long", "/rope_parameters/long_factor", 3), Format, "has no list 'long_factor'");
   EXPECT_ERROR(changed("phi3_long", "/rope_parameters/long_factor", {1.0, 2.0}), Format,
                "'rope_factors_long.weight' is [2], not [8]");
