@@ -171,7 +171,7 @@ bool Memory::valid_elsewhere(uint64_t address, size_t bytes) const {
   if (host_ != nullptr) {
     if (host_->pinned().contains(address)) return host_->pinned().valid(address, bytes);
     const Block range = host_->registered_at(address);
-    if (range.bytes > 0) return address + bytes <= range.address + range.bytes;
+    if (range.bytes > 0) return bytes <= range.bytes - (address - range.address);
   }
   const std::lock_guard lock(mutex_);
   return std::any_of(peers_.begin(), peers_.end(), [&](const Memory* peer) {
@@ -257,10 +257,10 @@ void Memory::set_peer(const Memory* peer, bool allowed) {
 bool HostSpace::add(uint64_t address, size_t bytes) {
   const std::lock_guard lock(mutex_);
   const auto next = registered_.lower_bound(address);
-  if (next != registered_.end() && next->first < address + bytes) return false;
+  if (next != registered_.end() && next->first - address < bytes) return false;
   if (next != registered_.begin()) {
     const auto before = std::prev(next);
-    if (before->first + before->second > address) return false;
+    if (address - before->first < before->second) return false;
   }
   registered_[address] = bytes;
   return true;
@@ -276,7 +276,7 @@ Memory::Block HostSpace::registered_at(uint64_t address) const {
   const auto after = registered_.upper_bound(address);
   if (after == registered_.begin()) return {0, 0};
   const auto& [start, bytes] = *std::prev(after);
-  return address < start + bytes ? Memory::Block{start, bytes} : Memory::Block{0, 0};
+  return address - start < bytes ? Memory::Block{start, bytes} : Memory::Block{0, 0};
 }
 
 }  // namespace emu

@@ -86,7 +86,7 @@ class Memory {
     for (uint64_t granule = offset / kGranule, at = offset % kGranule;; ++granule, at = 0) {
       if (granule >= granules_) return false;
       const size_t length = __atomic_load_n(lengths_ + granule, __ATOMIC_RELAXED);
-      if (at + bytes <= length) return true;
+      if (at <= length && bytes <= length - at) return true;
       if (length != kGranule || at >= length) return false;
       bytes -= length - at;
     }
@@ -114,7 +114,7 @@ class HostSpace {
   explicit HostSpace(uint64_t capacity) : pinned_(capacity, nullptr, false) {}
   Memory& pinned() { return pinned_; }
   const Memory& pinned() const { return pinned_; }
-  /// False when the range touches a registered one.
+  /// False when the range touches a registered one. It must end before the last address.
   bool add(uint64_t address, size_t bytes);
   bool remove(uint64_t address);
   /// The registered range around the address; bytes = 0 when there is none.

@@ -23,7 +23,8 @@ Memory* memory_of(const void* address) {
 
 size_t extent(const Side& side, CopyShape shape) {
   if (shape.width == 0 || shape.height == 0 || shape.depth == 0) return 0;
-  return (shape.depth - 1) * side.slice_pitch + (shape.height - 1) * side.row_pitch + shape.width;
+  return sum(sum(product(shape.depth - 1, side.slice_pitch), product(shape.height - 1, side.row_pitch)),
+             shape.width);
 }
 
 // Why the range is not good, or nothing.
@@ -39,7 +40,9 @@ std::string complaint(const Side& side, CopyShape shape, const char* what) {
 }
 
 void check_now(const Side& side, CopyShape shape, const char* what) {
-  require(extent(side, shape) == 0 || side.start != nullptr, hipErrorInvalidValue, "a null pointer");
+  const size_t bytes = extent(side, shape);
+  require(bytes == 0 || side.start != nullptr, hipErrorInvalidValue, "a null pointer");
+  sum(at(side.start), bytes);
   if (const std::string text = complaint(side, shape, what); !text.empty())
     throw ApiError(hipErrorInvalidValue, text);
 }
@@ -103,6 +106,18 @@ void fill_row(std::byte* row, size_t width, uint32_t value, size_t value_bytes) 
 bool strict() { return Runtime::get().settings().options.check == Check::Strict; }
 
 }  // namespace
+
+size_t product(size_t a, size_t b) {
+  size_t result = 0;
+  require(!__builtin_mul_overflow(a, b, &result), hipErrorInvalidValue, "a size wraps");
+  return result;
+}
+
+size_t sum(size_t a, size_t b) {
+  size_t result = 0;
+  require(!__builtin_add_overflow(a, b, &result), hipErrorInvalidValue, "a range wraps");
+  return result;
+}
 
 Place place_of(const void* address) {
   Runtime& runtime = Runtime::get();
@@ -199,8 +214,9 @@ int copy_2d_call(const char* name, void* to, size_t to_pitch, const void* from, 
     if (width == 0 || height == 0) return;
     require(width <= to_pitch && width <= from_pitch, hipErrorInvalidPitchValue,
             "a row is wider than the pitch");
-    copy({bytes_at(to), to_pitch, to_pitch * height}, {bytes_at(from), from_pitch, from_pitch * height},
-         {width, height, 1}, kind, find_stream(stream), wait);
+    copy({bytes_at(to), to_pitch, product(to_pitch, height)},
+         {bytes_at(from), from_pitch, product(from_pitch, height)}, {width, height, 1}, kind,
+         find_stream(stream), wait);
   });
 }
 
@@ -208,8 +224,7 @@ int fill_call(const char* name, void* to, uint32_t value, size_t value_bytes, si
               StreamHandle stream) {
   return api(name, [&] {
     if (count == 0) return;
-    require(count <= SIZE_MAX / value_bytes, hipErrorInvalidValue);
-    const size_t bytes = count * value_bytes;
+    const size_t bytes = product(count, value_bytes);
     require(at(to) % value_bytes == 0, hipErrorInvalidValue,
             "the address is not aligned to the value's size");
     Stream& used = find_stream(stream);
@@ -223,7 +238,7 @@ int fill_2d_call(const char* name, void* to, size_t pitch, int value, size_t wid
   return api(name, [&] {
     if (width == 0 || height == 0) return;
     require(width <= pitch, hipErrorInvalidPitchValue, "a row is wider than the pitch");
-    fill({bytes_at(to), pitch, pitch * height}, {width, height, 1}, static_cast<uint32_t>(value), 1,
+    fill({bytes_at(to), pitch, product(pitch, height)}, {width, height, 1}, static_cast<uint32_t>(value), 1,
          find_stream(stream), false);
   });
 }
@@ -297,9 +312,10 @@ struct Copy3d {
 static_assert(sizeof(Copy3d) == 160);
 
 Side side_of(const PitchedPointer& place, const Extent& position) {
-  const size_t slice = place.pitch * place.height;
-  return {bytes_at(place.pointer) + position.depth * slice + position.height * place.pitch + position.width,
-          place.pitch, slice};
+  const size_t slice = product(place.pitch, place.height);
+  const size_t skipped =
+      sum(sum(product(position.depth, slice), product(position.height, place.pitch)), position.width);
+  return {reinterpret_cast<std::byte*>(sum(at(place.pointer), skipped)), place.pitch, slice};
 }
 
 int copy_3d_call(const char* name, const Copy3d* p, StreamHandle stream, bool wait) {

@@ -20,6 +20,10 @@ struct CopyShape {
   size_t width, height, depth;  // width in bytes
 };
 
+/// Sizes and places, by counts that programs choose. They throw hipErrorInvalidValue where the result wraps.
+size_t product(size_t a, size_t b);
+size_t sum(size_t a, size_t b);
+
 /// Where an address lies.
 enum class Place { Device, Pinned, Pageable };
 Place place_of(const void* address);

@@ -64,12 +64,12 @@ Operation kernel_operation(const KernelNodeParams* p) {
 Operation memset_operation(const MemsetParams* p) {
   require(p != nullptr && (p->element_bytes == 1 || p->element_bytes == 2 || p->element_bytes == 4),
           hipErrorInvalidValue, "elements have 1, 2 or 4 bytes");
-  const size_t height = std::max<size_t>(1, p->height), width = p->width * p->element_bytes;
+  const size_t height = std::max<size_t>(1, p->height), width = product(p->width, p->element_bytes);
   const size_t pitch = height == 1 ? width : p->pitch;
   require(width <= pitch, hipErrorInvalidValue, "a row is wider than the pitch");
   return {NodeType::Memset,
-          fill_work({static_cast<std::byte*>(p->to), pitch, pitch * height}, {width, height, 1}, p->value,
-                    p->element_bytes),
+          fill_work({static_cast<std::byte*>(p->to), pitch, product(pitch, height)}, {width, height, 1},
+                    p->value, p->element_bytes),
           nullptr};
 }
 

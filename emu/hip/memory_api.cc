@@ -85,10 +85,8 @@ EMU_API int hipMallocPitch(void** block, size_t* pitch, size_t width, size_t hei
     forbid_while_capturing();
     Device& device = Runtime::get().current();
     device.check();
-    require(width <= SIZE_MAX / 2 && (height == 0 || width <= SIZE_MAX / 2 / height), hipErrorInvalidValue,
-            "too large");
-    *pitch = (width + 255) / 256 * 256;
-    if (width > 0 && height > 0) *block = device.allocate(*pitch * height);
+    *pitch = sum(width, 255) / 256 * 256;
+    if (width > 0 && height > 0) *block = device.allocate(product(*pitch, height));
   });
 }
 EMU_API int hipMemAllocPitch(void** block, size_t* pitch, size_t width, size_t height, unsigned) {
@@ -148,6 +146,7 @@ EMU_API int hipMallocManaged(void** block, size_t bytes, unsigned flags) {
 EMU_API int hipHostRegister(void* start, size_t bytes, unsigned flags) {
   return api("hipHostRegister", [&] {
     require(start != nullptr && bytes > 0, hipErrorInvalidValue, "nothing to register");
+    sum(number(start), bytes);
     Runtime& runtime = Runtime::get();
     require(place_of(start) != Place::Device, hipErrorInvalidValue, "this is device memory");
     require(runtime.host().add(number(start), bytes), hipErrorHostMemoryAlreadyRegistered,

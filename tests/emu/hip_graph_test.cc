@@ -170,6 +170,9 @@ TEST_F(Graphs, FillsAndCopiesChange) {
   HIP_OK(hipGraphExecMemcpyNodeSetParams1D(exec, copy, device + 128, device, 64, hipMemcpyDeviceToDevice));
   HIP_OK(hipGraphExecHostNodeSetParams(exec, note, &kNotes[3]));
   EXPECT_EQ(hipGraphExecMemsetNodeSetParams(exec, copy, &twos), hipErrorInvalidValue) << "of another type";
+  hipMemsetParams wrapped = twos;
+  wrapped.width += SIZE_MAX / 2 + 1;
+  EXPECT_EQ(hipGraphExecMemsetNodeSetParams(exec, fill, &wrapped), hipErrorInvalidValue);
   run();
   EXPECT_EQ(bytes()[127], 1);
   EXPECT_EQ(bytes()[191], 2);

@@ -155,6 +155,36 @@ TEST_F(Hip, FillsOfEveryWidth) {
   HIP_OK(hipFree(block));
 }
 
+// None of them may pass a check by becoming small.
+TEST_F(Hip, SizesThatWrapAreRefused) {
+  constexpr size_t kRow = size_t{1} << 32;
+  char *device = nullptr, *pinned = nullptr;
+  HIP_OK(hipMalloc(reinterpret_cast<void**>(&device), 256));
+  HIP_OK(hipHostMalloc(reinterpret_cast<void**>(&pinned), 256, 0));
+  std::vector<char> mine(256), other(256);
+  for (char* block : {device, pinned}) {
+    EXPECT_EQ(hipMemset(block + 16, 0, size_t{0} - 16), hipErrorInvalidValue);
+    EXPECT_EQ(hipMemcpy(block + 16, mine.data(), size_t{0} - 16, hipMemcpyDefault), hipErrorInvalidValue);
+    EXPECT_EQ(hipMemcpy(mine.data(), block + 16, size_t{0} - 16, hipMemcpyDefault), hipErrorInvalidValue);
+    EXPECT_EQ(hipMemcpy2D(block, kRow, mine.data(), kRow, 4, kRow + 1, hipMemcpyDefault),
+              hipErrorInvalidValue);
+    EXPECT_EQ(hipMemset2D(block, kRow, 0, 4, kRow + 1), hipErrorInvalidValue);
+    EXPECT_EQ(hipMemsetD32Async(block, 0, SIZE_MAX / 4 + 2, nullptr), hipErrorInvalidValue);
+  }
+  EXPECT_EQ(hipMemcpy(mine.data() + 16, other.data(), size_t{0} - 16, hipMemcpyHostToHost),
+            hipErrorInvalidValue);
+  void* block = nullptr;
+  size_t pitch = 0;
+  EXPECT_EQ(hipMallocPitch(&block, &pitch, SIZE_MAX - 3, 1), hipErrorInvalidValue);
+  EXPECT_EQ(hipMallocPitch(&block, &pitch, 1, SIZE_MAX / 256 + 2), hipErrorInvalidValue);
+  EXPECT_EQ(hipHostRegister(mine.data(), SIZE_MAX, 0), hipErrorInvalidValue);
+  HIP_OK(hipHostRegister(mine.data(), mine.size(), 0));
+  EXPECT_EQ(hipMemset(mine.data() + 16, 0, size_t{0} - 16), hipErrorInvalidValue);
+  HIP_OK(hipHostUnregister(mine.data()));
+  HIP_OK(hipHostFree(pinned));
+  HIP_OK(hipFree(device));
+}
+
 TEST_F(Hip, PinnedManagedAndRegisteredMemory) {
   void *pinned = nullptr, *managed = nullptr, *device = nullptr;
   HIP_OK(hipHostMalloc(&pinned, 128, 0));
