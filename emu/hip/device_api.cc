@@ -7,6 +7,7 @@
 #include <cstring>
 
 #include "emu/hip/device.h"
+#include "emu/hip/launch.h"
 #include "emu/hip/properties.h"
 #include "emu/hip/runtime.h"
 #include "emu/hip/tables.h"
@@ -14,7 +15,7 @@
 namespace emu::hip {
 namespace {
 
-constexpr int kThreadsPerBlock = 1024, kGridY = 65536;
+constexpr int kThreadsPerBlock = 1024;
 constexpr uint32_t kTimerKhz = 100000;
 // Of hipDeviceArch_t's 17 bits: everything but funnel shift, surfaces and launches by kernels.
 constexpr uint32_t kArchBits = 0x1ffff & ~(1u << 11 | 1u << 14 | 1u << 16);
@@ -51,7 +52,7 @@ void fill_common(Properties& p, const Device& device) {
   p.maxThreadsPerBlock = kThreadsPerBlock;
   for (int i = 0; i < 3; ++i) p.maxThreadsDim[i] = kThreadsPerBlock;
   p.maxGridSize[0] = INT_MAX;
-  p.maxGridSize[1] = p.maxGridSize[2] = kGridY;
+  p.maxGridSize[1] = p.maxGridSize[2] = static_cast<int>(kMostBlocksYZ);
   p.clockRate = static_cast<int>(chip.clock_khz);
   p.memoryClockRate = static_cast<int>(chip.memory_clock_khz);
   p.memoryBusWidth = static_cast<int>(chip.bus_bits);
@@ -118,7 +119,7 @@ int attribute(const Device& device, int which) {
       return INT_MAX;
     case kMaxGridDimY:
     case kMaxGridDimZ:
-      return kGridY;
+      return static_cast<int>(kMostBlocksYZ);
     case kMaxThreadsPerMultiProcessor:
       return p.maxThreadsPerMultiProcessor;
     case kMaxBlocksPerMultiProcessor:

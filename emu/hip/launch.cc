@@ -99,6 +99,7 @@ void fill_from_extra(const Kernel& kernel, void** extra, std::vector<std::byte>&
     if (key == kExtraPointer) {
       buffer = extra[i + 1];
     } else if (key == kExtraSize) {
+      require(extra[i + 1] != nullptr, hipErrorInvalidValue, "the address of the size in `extra` is null");
       std::memcpy(&size, extra[i + 1], sizeof size);
     } else {
       throw ApiError(hipErrorInvalidValue, "`extra` holds an unknown key");
@@ -114,7 +115,7 @@ void check_sizes(const Function& function, Dim3 grid, Dim3 block, uint32_t dynam
   const Kernel& kernel = *function.kernel;
   require(grid.x > 0 && grid.y > 0 && grid.z > 0 && block.x > 0 && block.y > 0 && block.z > 0,
           hipErrorInvalidConfiguration, "a dimension of grid or block is 0");
-  require(grid.y <= 65535 && grid.z <= 65535, hipErrorInvalidConfiguration,
+  require(grid.y <= kMostBlocksYZ && grid.z <= kMostBlocksYZ, hipErrorInvalidConfiguration,
           "the grid's y and z end at 65535");
   const auto items = [](uint32_t blocks, uint32_t size) { return uint64_t{blocks} * size; };
   require(items(grid.x, block.x) <= UINT32_MAX && items(grid.y, block.y) <= UINT32_MAX &&

@@ -12,6 +12,9 @@
 
 namespace emu::hip {
 
+/// Blocks of a grid along y and along z.
+constexpr uint32_t kMostBlocksYZ = 65535;
+
 /// A kernel as programs hold it. Lives as long as its module.
 struct Function {
   std::shared_ptr<const Image> image;

@@ -2,6 +2,7 @@
 #include "emu/hip/module.h"
 
 #include <cstring>
+#include <filesystem>
 #include <fstream>
 #include <iterator>
 
@@ -179,7 +180,8 @@ EMU_API int hipModuleLoad(Module** module, const char* path) {
     Device& device = Runtime::get().current();
     device.check();
     std::ifstream file(path, std::ios::binary);
-    require(file.good(), hipErrorFileNotFound, path);
+    std::error_code ignored;
+    require(file.good() && !std::filesystem::is_directory(path, ignored), hipErrorFileNotFound, path);
     const std::vector<char> bytes{std::istreambuf_iterator<char>(file), {}};
     *module = handles<Module>().add(std::make_unique<Module>(std::as_bytes(std::span(bytes)), device));
   });

@@ -14,7 +14,7 @@ constexpr uint32_t kSgprsPerSimd = 800, kSgprGranule = 16;  // before RDNA; ther
 
 Occupancy occupancy(const Kernel& kernel, uint32_t block, uint32_t dynamic_lds) {
   const Chip& chip = *kernel.chip;
-  const uint32_t lds = kernel.group_segment_bytes + dynamic_lds;
+  const uint64_t lds = uint64_t{kernel.group_segment_bytes} + dynamic_lds;
   if (block == 0 || block > kernel.max_flat_workgroup_size || lds > chip.lds_bytes()) return {0, 0};
   // RDNA's registers are counted in waves of 32; a wave of 64 takes two.
   uint32_t vgprs = std::max(1u, kernel.vgpr_count);
@@ -42,7 +42,7 @@ Occupancy occupancy(const Kernel& kernel, uint32_t block, uint32_t dynamic_lds) 
   uint32_t groups = waves * simds / waves_of_group;
   const uint32_t lds_here = chip.lds_bytes() * (chip.rdna() ? 2 : 1);
   if (lds > 0 && lds_here / lds < groups) {
-    groups = lds_here / lds;
+    groups = static_cast<uint32_t>(lds_here / lds);
     limit = "lds";
   }
   const uint32_t resident = std::min(waves, (groups * waves_of_group + simds - 1) / simds);

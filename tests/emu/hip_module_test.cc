@@ -39,6 +39,12 @@ extern "C" __global__ void dynamic(int* out) {
   barrier();
   out[thread_x()] = staged[block_size_x() - 1 - thread_x()];
 }
+extern "C" __global__ void both(int* out) {
+  __shared__ int fixed[256];
+  fixed[thread_x()] = out[thread_x()];
+  barrier();
+  out[thread_x()] = fixed[255 - thread_x()];
+}
 )";
 
 struct Loaded {
@@ -116,6 +122,9 @@ TEST_P(OnDevice, ArgumentsBothWays) {
     for (int i = 0; i < 7; ++i) EXPECT_EQ(told[i], expected[i]) << i << " " << by_extra;
   }
   EXPECT_EQ(hipModuleLaunchKernel(tell, 1, 1, 1, 1, 1, 1, 0, nullptr, params, extra), hipErrorInvalidValue);
+  extra[3] = nullptr;
+  EXPECT_EQ(hipModuleLaunchKernel(tell, 1, 1, 1, 1, 1, 1, 0, nullptr, nullptr, extra), hipErrorInvalidValue);
+  extra[3] = &size;
   size = 35;
   EXPECT_EQ(hipModuleLaunchKernel(tell, 1, 1, 1, 1, 1, 1, 0, nullptr, nullptr, extra), hipErrorInvalidValue);
   HIP_OK(hipFree(out));
@@ -168,6 +177,9 @@ TEST_P(OnDevice, GlobalsFunctionsAndSizes) {
   const hipFunction_t small = loaded.function("small");
   EXPECT_EQ(hipModuleLaunchKernel(small, 0, 1, 1, 64, 1, 1, 0, nullptr, params, nullptr),
             hipErrorInvalidConfiguration);
+  int most = 0;
+  HIP_OK(hipDeviceGetAttribute(&most, 30, GetParam()));
+  EXPECT_EQ(most, 65535);
   EXPECT_EQ(hipModuleLaunchKernel(small, 1, 65536, 1, 64, 1, 1, 0, nullptr, params, nullptr),
             hipErrorInvalidConfiguration);
   EXPECT_EQ(hipModuleLaunchKernel(small, 1, 1, 1, 2048, 1, 1, 0, nullptr, params, nullptr),
@@ -193,6 +205,9 @@ TEST_P(OnDevice, Occupancy) {
   EXPECT_EQ(blocks, rdna ? 2 : 1);
   HIP_OK(hipModuleOccupancyMaxActiveBlocksPerMultiprocessor(&blocks, dynamic, 64, 70000));
   EXPECT_EQ(blocks, 0);
+  HIP_OK(hipModuleOccupancyMaxActiveBlocksPerMultiprocessor(&blocks, loaded.function("both"), 64,
+                                                            UINT32_MAX - 15));
+  EXPECT_EQ(blocks, 0) << "with the 1024 bytes that it has";
   // By wave slots alone: 4 SIMDs (of a pair of units on RDNA: 2 each) with so many slots each, 1024 threads
   // at a time.
   HIP_OK(hipModuleOccupancyMaxActiveBlocksPerMultiprocessor(&blocks, dynamic, 1024, 0));
@@ -214,6 +229,7 @@ TEST(Modules, WrongOrBrokenImages) {
   const std::vector<char> text(200, 'x');
   EXPECT_EQ(hipModuleLoadData(&module, text.data()), hipErrorInvalidImage);
   EXPECT_EQ(hipModuleLoad(&module, "no/such/file"), hipErrorFileNotFound);
+  EXPECT_EQ(hipModuleLoad(&module, "/"), hipErrorFileNotFound) << "a folder";
   const TemporaryFile file(".hsaco", code("gfx1100"));
   HIP_OK(hipModuleLoad(&module, file.path().c_str()));
   hipFunction_t add = nullptr;
