@@ -135,6 +135,8 @@ Work copy_work(Side to, Side from, CopyShape shape) {
 
 Work fill_work(Side to, CopyShape shape, uint32_t value, size_t value_bytes) {
   check_now(to, shape, "a fill");
+  require(extent(to, shape) == 0 || place_of(to.start) != Place::Pageable, hipErrorInvalidValue,
+          "a fill of memory that HIP does not know");
   return [=] {
     if (extent(to, shape) == 0) return;
     check_later(to, shape, "a fill");

@@ -202,7 +202,11 @@ TEST_F(Hip, PinnedManagedAndRegisteredMemory) {
   EXPECT_EQ(what.device, 0);
   HIP_OK(hipPointerGetAttributes(&what, mine.data()));
   EXPECT_EQ(what.type, 0) << "not registered";
+  EXPECT_EQ(hipMemset(mine.data(), 1, mine.size()), hipErrorInvalidValue) << "not registered";
+  EXPECT_EQ(hipMemset2D(mine.data(), 16, 1, 16, 2), hipErrorInvalidValue);
   HIP_OK(hipHostRegister(mine.data(), mine.size(), 0));
+  HIP_OK(hipMemset(mine.data(), 1, mine.size()));
+  EXPECT_EQ(mine[127], 1);
   EXPECT_EQ(hipHostRegister(mine.data() + 64, 1, 0), hipErrorHostMemoryAlreadyRegistered);
   HIP_OK(hipPointerGetAttributes(&what, mine.data()));
   EXPECT_EQ(what.type, 1);
