@@ -129,8 +129,9 @@ EMU_API int hipStreamGetDevice(StreamHandle handle, int* device) {
   });
 }
 
-EMU_API int hipStreamWaitEvent(StreamHandle handle, Event* event_handle, unsigned) {
+EMU_API int hipStreamWaitEvent(StreamHandle handle, Event* event_handle, unsigned flags) {
   return api("hipStreamWaitEvent", [&] {
+    require(flags == 0, hipErrorInvalidValue, "flags must be 0");
     Stream& stream = find_stream(handle);
     Event& event = handles<Event>().check(event_handle);
     CapturedPlace place;
@@ -228,6 +229,7 @@ EMU_API int hipEventElapsedTime(float* milliseconds, Event* from_handle, Event* 
     require(milliseconds != nullptr, hipErrorInvalidValue);
     Event& from = handles<Event>().check(from_handle);
     Event& to = handles<Event>().check(to_handle);
+    require(&from.device == &to.device, hipErrorInvalidHandle, "events of different devices");
     require(((from.flags | to.flags) & Event::kDisableTiming) == 0, hipErrorInvalidHandle,
             "an event without timing");
     const auto first = record_of(from), second = record_of(to);

@@ -149,6 +149,8 @@ EMU_API int hipHostRegister(void* start, size_t bytes, unsigned flags) {
     sum(number(start), bytes);
     Runtime& runtime = Runtime::get();
     require(place_of(start) != Place::Device, hipErrorInvalidValue, "this is device memory");
+    require(!runtime.host().pinned().contains(number(start)), hipErrorHostMemoryAlreadyRegistered,
+            "this is pinned or managed memory");
     require(runtime.host().add(number(start), bytes), hipErrorHostMemoryAlreadyRegistered,
             "the range touches a registered one");
     const std::lock_guard lock(blocks_mutex);

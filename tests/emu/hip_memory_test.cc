@@ -197,6 +197,10 @@ TEST_F(Hip, PinnedManagedAndRegisteredMemory) {
   HIP_OK(hipPointerGetAttributes(&what, managed));
   EXPECT_EQ(what.type, 3);
   EXPECT_EQ(what.isManaged, 1);
+  EXPECT_EQ(hipHostRegister(managed, 128, 0), hipErrorHostMemoryAlreadyRegistered);
+  EXPECT_EQ(hipHostRegister(pinned, 128, 0), hipErrorHostMemoryAlreadyRegistered);
+  HIP_OK(hipPointerGetAttributes(&what, managed));
+  EXPECT_EQ(what.isManaged, 1);
   HIP_OK(hipPointerGetAttributes(&what, static_cast<char*>(device) + 100));
   EXPECT_EQ(what.type, 2);
   EXPECT_EQ(what.device, 0);

@@ -115,6 +115,14 @@ TEST_F(Streams, EventsOrderStreamsAndDevices) {
   HIP_OK(hipStreamSynchronize(streams[1]));
   EXPECT_EQ(pinned[0], 1);
   EXPECT_EQ(hipEventRecord(event, far), hipErrorInvalidHandle) << "an event of another device";
+  EXPECT_EQ(hipStreamWaitEvent(far, event, 1), hipErrorInvalidValue) << "unknown flags";
+  hipEvent_t far_event = nullptr;
+  float milliseconds = 0;
+  HIP_OK(hipEventCreate(&far_event));
+  HIP_OK(hipEventRecord(far_event, far));
+  HIP_OK(hipEventSynchronize(far_event));
+  EXPECT_EQ(hipEventElapsedTime(&milliseconds, event, far_event), hipErrorInvalidHandle) << "of two devices";
+  HIP_OK(hipEventDestroy(far_event));
   HIP_OK(hipStreamDestroy(far));
 }
 
