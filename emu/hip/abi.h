@@ -55,12 +55,16 @@ inline void require(bool holds, Error code, const char* why = "") {
 Error caught(const char* function) noexcept;
 /// Remembers a code that is returned without an exception.
 Error remember(Error code) noexcept;
-/// False after the library was shut down at the process's end.
-bool alive() noexcept;
+/// What every call returns once the library does nothing any more: hipErrorDeinitialized at the process's
+/// end, hipErrorNotInitialized in a child of fork() whose parent used it. Until then hipSuccess.
+Error refusal() noexcept;
+inline bool alive() noexcept { return refusal() == hipSuccess; }
+/// Whether this is such a child. It has none of its parent's workers, and what they held stays held.
+inline bool forked() noexcept { return refusal() == hipErrorNotInitialized; }
 
 template <class Body>
 int api(const char* function, Body body) noexcept {
-  if (!alive()) return hipErrorDeinitialized;
+  if (const Error code = refusal(); code != hipSuccess) return code;
   try {
     body();
     return hipSuccess;

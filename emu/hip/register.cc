@@ -52,9 +52,10 @@ struct Configuration {
   StreamHandle stream;
 };
 
-// All of these must be there before main, and after the last program's destructor: plain globals.
+// All of these must be there before main, and after the last program's destructor: plain globals. A forked
+// child's end leaves the modules alone.
 std::mutex registry_mutex;
-std::map<FatBinary*, std::unique_ptr<FatBinary>> binaries;
+auto& binaries = *new std::map<FatBinary*, std::unique_ptr<FatBinary>>;
 std::map<const void*, Name> functions, variables;
 thread_local std::vector<Configuration> configurations;
 
@@ -152,6 +153,7 @@ EMU_API void __hipRegisterManagedVar(void* binary, void** pointer, void* initial
 }
 
 EMU_API void __hipUnregisterFatBinary(void** handle) {
+  if (forked()) return;
   auto* binary = reinterpret_cast<FatBinary*>(handle);
   std::unique_ptr<FatBinary> gone;
   const std::lock_guard lock(registry_mutex);

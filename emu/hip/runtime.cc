@@ -2,6 +2,7 @@
 #include "emu/hip/runtime.h"
 
 #include <dlfcn.h>
+#include <pthread.h>
 #include <unistd.h>
 
 #include <atomic>
@@ -19,7 +20,7 @@ namespace emu::hip {
 namespace {
 
 std::atomic<Runtime*> runtime{nullptr};
-std::atomic<bool> shut_down{false};
+std::atomic<Error> refused{hipSuccess};
 std::mutex making;
 
 thread_local int current_device = 0;
@@ -104,7 +105,8 @@ uint64_t machine_memory() {
 
 // At exit; what LLVM makes at its first use should still be there, so it is registered again after that.
 void at_exit() {
-  if (shut_down.exchange(true)) return;
+  Error open = hipSuccess;
+  if (!refused.compare_exchange_strong(open, hipErrorDeinitialized)) return;
   Runtime* mine = runtime.load();
   if (mine == nullptr) return;
   mine->stop();
@@ -125,7 +127,7 @@ void clear_tables() {
   clear_pools();
 }
 
-bool alive() noexcept { return !shut_down.load(); }
+Error refusal() noexcept { return refused.load(); }
 
 void register_exit() { std::atexit(at_exit); }
 
@@ -160,6 +162,7 @@ Runtime& Runtime::get() {
   const std::lock_guard lock(making);
   if (runtime.load() == nullptr) {
     require(alive(), hipErrorDeinitialized);
+    pthread_atfork(nullptr, nullptr, [] { refused.store(hipErrorNotInitialized); });
     runtime.store(new Runtime);
     register_exit();
   }

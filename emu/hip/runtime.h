@@ -87,7 +87,9 @@ class Handles {
     }
     for (T* handle : all) delete handle;
   }
-  ~Handles() { clear(); }
+  ~Handles() {
+    if (!forked()) clear();
+  }
   std::vector<T*> all() const {
     const std::lock_guard lock(mutex_);
     return {live_.begin(), live_.end()};

@@ -10,7 +10,8 @@ namespace emu::hip {
 namespace {
 
 std::mutex hurry_mutex;
-std::condition_variable hurry_wake;
+// Never destroyed: that would wait for whoever waits here, in a forked child for workers that are not there.
+std::condition_variable& hurry_wake = *new std::condition_variable;
 int hurried = 0;
 
 thread_local bool is_worker = false;

@@ -138,6 +138,37 @@ TEST(Load, UnderEachName) {
   }
 }
 
+#ifndef __SANITIZE_THREAD__  // it takes no exit() in children of a process with threads
+TEST(Load, AForkedChildIsRefusedAndEnds) {
+  std::fflush(nullptr);
+  const pid_t parent = fork();
+  if (parent == 0) {
+    setenv("BEESWAX_EMU_DEVICES", "gfx1030", 1);
+    const Library hip("libamdhip64.so");
+    void *block = nullptr, *stream = nullptr;
+    EXPECT_EQ(hip.call("hipStreamCreate", &stream), 0);
+    EXPECT_EQ(hip.call("hipMalloc", &block, size_t{16}), 0);
+    EXPECT_EQ(hip.call("hipMemset", block, 1, size_t{16}), 0);
+    EXPECT_EQ(hip.call("hipMemsetAsync", block, 1, size_t{16}, stream), 0);
+    const pid_t child = fork();
+    if (child == 0) {
+      alarm(60);  // rather than to hang
+      EXPECT_EQ(hip.call("hipMemset", block, 1, size_t{16}), 3) << "not initialized";
+      EXPECT_EQ(hip.call("hipDeviceSynchronize"), 3);
+      std::exit(testing::Test::HasFailure() ? 1 : 0);
+    }
+    int status = 0;
+    EXPECT_EQ(waitpid(child, &status, 0), child);
+    EXPECT_TRUE(WIFEXITED(status) && WEXITSTATUS(status) == 0) << status;
+    EXPECT_EQ(hip.call("hipDeviceSynchronize"), 0) << "the parent goes on";
+    std::exit(testing::Test::HasFailure() ? 1 : 0);
+  }
+  int status = 0;
+  ASSERT_EQ(waitpid(parent, &status, 0), parent);
+  EXPECT_TRUE(WIFEXITED(status) && WEXITSTATUS(status) == 0) << status;
+}
+#endif
+
 TEST(Load, AProcessMayEndDuringItsFirstKernel) {
   EMU_NEEDS_CLANG();
   const auto code = compile(kLongSource, "gfx1030");
