@@ -50,7 +50,7 @@ bool Device::contains(uint64_t address) const {
   return memory != nullptr && memory->contains(address);
 }
 
-Ticket Device::submit(Stream& stream, Work work, std::vector<Ticket> waits) {
+Ticket Device::submit(Stream& stream, Work work, std::vector<Ticket> waits, bool always) {
   const std::lock_guard lock(order_);
   if (stream.is_null()) {
     for (const auto& [handle, other] : streams_)
@@ -59,11 +59,11 @@ Ticket Device::submit(Stream& stream, Work work, std::vector<Ticket> waits) {
     waits.push_back(null_->last());
   }
   std::erase_if(waits, [](const Ticket& ticket) { return ticket->done(); });
-  return stream.push(std::move(work), std::move(waits));
+  return stream.push(std::move(work), std::move(waits), always);
 }
 
-void Device::perform(const Work& work) {
-  if (failure_.load() != hipSuccess) return;
+void Device::perform(const Work& work, bool always) {
+  if (!always && failure_.load() != hipSuccess) return;
   try {
     work();
   } catch (const Fault& fault) {

@@ -33,10 +33,10 @@ class Device {
   bool contains(uint64_t address) const;
 
   /// Appends work to a stream of this device, after what HIP orders before it: the null stream and blocking
-  /// streams wait for each other.
-  Ticket submit(Stream& stream, Work work, std::vector<Ticket> waits = {});
+  /// streams wait for each other. always: even when a kernel has stopped the device by then.
+  Ticket submit(Stream& stream, Work work, std::vector<Ticket> waits = {}, bool always = false);
   /// Runs work on a worker; a Fault is reported and stops the device.
-  void perform(const Work& work);
+  void perform(const Work& work, bool always);
 
   Stream& null_stream() { return *null_; }
   Stream* create_stream(unsigned flags, int priority);

@@ -158,7 +158,10 @@ EMU_API int hipStreamAddCallback(StreamHandle handle, Callback function, void* d
     require(function != nullptr && flags == 0, hipErrorInvalidValue, "no function, or flags");
     Stream& stream = find_stream(handle);
     forbid_captured(stream);
-    enqueue(stream, {NodeType::Host, [=] { function(handle, hipSuccess, data); }, nullptr});
+    // It learns of a kernel's failure too, unlike a host function.
+    const Device& device = stream.device();
+    enqueue(stream,
+            {NodeType::Host, [=, &device] { function(handle, device.failure(), data); }, nullptr, true});
   });
 }
 

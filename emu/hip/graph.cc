@@ -121,7 +121,8 @@ Ticket enqueue(Stream& stream, Operation operation, Work staged) {
             }
   }
   stream.device().check();
-  return stream.device().submit(stream, staged ? std::move(staged) : std::move(operation.work));
+  return stream.device().submit(stream, staged ? std::move(staged) : std::move(operation.work), {},
+                                operation.always);
 }
 
 CapturedPlace captured_place(Stream& stream) {

@@ -19,6 +19,7 @@ struct Operation {
   NodeType type = NodeType::Empty;
   Work work;
   std::shared_ptr<const KernelCall> kernel;  // of a kernel node
+  bool always = false;                       // on a stream, even when a kernel has stopped the device
 };
 
 struct GraphNode {

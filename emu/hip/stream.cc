@@ -63,14 +63,14 @@ Stream::~Stream() {
   if (worker_.joinable()) worker_.join();
 }
 
-Ticket Stream::push(Work work, std::vector<Ticket> waits) {
+Ticket Stream::push(Work work, std::vector<Ticket> waits, bool always) {
   const std::lock_guard lock(mutex_);
   auto ticket = std::make_shared<Completion>();
   if (stopping_) {
     ticket->finish();
     return ticket;
   }
-  tasks_.push_back({std::move(work), std::move(waits), ticket});
+  tasks_.push_back({std::move(work), std::move(waits), ticket, always});
   last_ = ticket;
   // A stream that is never used costs no thread.
   if (!worker_.joinable()) worker_ = std::thread([this] { loop(); });
@@ -114,7 +114,7 @@ void Stream::loop() {
     }
     for (const Ticket& wait : task.waits) wait->wait_quietly();
     dawdle(Runtime::get().settings().delay_us);
-    if (task.work) device_.perform(task.work);
+    if (task.work) device_.perform(task.work, task.always);
     task.work = nullptr;  // what it holds is gone before anybody hears that it is done
     task.done->finish();
   }

@@ -56,7 +56,7 @@ class Stream {
   bool blocking() const { return (flags_ & kNonBlocking) == 0; }
 
   /// Appends a task; only Device::submit calls this, under its lock.
-  Ticket push(Work work, std::vector<Ticket> waits);
+  Ticket push(Work work, std::vector<Ticket> waits, bool always);
   /// The ticket of the newest task; done when there was none.
   Ticket last() const;
   /// Forgets what has not begun, and ends the worker. Its tickets count as done.
@@ -71,6 +71,7 @@ class Stream {
     Work work;
     std::vector<Ticket> waits;
     Ticket done;
+    bool always = false;
   };
   void loop();
 

@@ -269,10 +269,24 @@ TEST(Zfaults, StopTheDeviceUntilReset) {
   int* out = nullptr;
   HIP_OK(hipMalloc(reinterpret_cast<void**>(&out), 63 * 4));
   void* params[] = {&out};
+  std::vector<int> before, after;
+  const auto note = [](hipStream_t, int status, void* list) {
+    static_cast<std::vector<int>*>(list)->push_back(status);
+  };
+  bool host_ran = false;
   testing::internal::CaptureStderr();
+  Gate gate;
+  gate.close_on(nullptr);
+  HIP_OK(hipStreamAddCallback(nullptr, note, &before, 0));
   HIP_OK(hipModuleLaunchKernel(small, 1, 1, 1, 64, 1, 1, 0, nullptr, params, nullptr));
+  HIP_OK(hipStreamAddCallback(nullptr, note, &after, 0));
+  HIP_OK(hipLaunchHostFunc(nullptr, [](void* ran) { *static_cast<bool*>(ran) = true; }, &host_ran));
+  gate.open();
   EXPECT_EQ(hipDeviceSynchronize(), hipErrorIllegalAddress);
   const std::string report = testing::internal::GetCapturedStderr();
+  EXPECT_EQ(before, std::vector<int>{hipSuccess});
+  EXPECT_EQ(after, std::vector<int>{hipErrorIllegalAddress}) << "called once, with the error";
+  EXPECT_FALSE(host_ran);
   for (const char* part : {"kernel small", "gfx1100", "past the end of an allocation of 252 bytes",
                            "work-group   (0, 0, 0)", "instruction", "store"})
     EXPECT_NE(report.find(part), std::string::npos) << part << "\n" << report;

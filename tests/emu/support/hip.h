@@ -132,6 +132,7 @@ int hipStreamSynchronize(hipStream_t);
 int hipStreamQuery(hipStream_t);
 int hipStreamWaitEvent(hipStream_t, hipEvent_t, unsigned);
 int hipLaunchHostFunc(hipStream_t, void (*)(void*), void*);
+int hipStreamAddCallback(hipStream_t, void (*)(hipStream_t, int, void*), void*, unsigned);
 int hipEventCreate(hipEvent_t*);
 int hipEventCreateWithFlags(hipEvent_t*, unsigned);
 int hipEventDestroy(hipEvent_t);
