@@ -237,13 +237,15 @@ TEST(Attention, OfTheNextTokenIsTheOperations) {
 }
 
 TEST(Attention, OfTheNextTokenSaysWhatDoesNotFit) {
-  const nn::Rope rope(16, 4, 10000, RopePairs::Halves);
-  nn::KvCache cache(2, 8, 16, DType::F16);
+  const Device device = Device::default_device();
+  const nn::Rope rope(16, 4, 10000, RopePairs::Halves, {}, device);
+  nn::KvCache cache(2, 8, 16, DType::F16, device);
   const auto ones = [](const Shape& shape) { return Tensor::ones(shape, DType::F32); };
   const auto ask = [&](const nn::Rope& by, const Shape& key) {
     return nn::attention_after(cache, by, ones({1, 4, 16}), ones(key), ones({1, 2, 16}), {0.25, 0, 0});
   };
-  EXPECT_ERROR(ask(nn::Rope(32, 4, 10000, RopePairs::Halves), {1, 2, 16}), ShapeMismatch, "[rope]");
+  EXPECT_ERROR(ask(nn::Rope(32, 4, 10000, RopePairs::Halves, {}, device), {1, 2, 16}), ShapeMismatch,
+               "[rope]");
   EXPECT_ERROR(ask(rope, {1, 2, 8}), ShapeMismatch, "");
   if (test::on_cpu())
     EXPECT_ERROR(ask(nn::Rope(16, 4, 10000, RopePairs::Halves, {}, Device::parse("emu:gfx1100")), {1, 2, 16}),

@@ -160,7 +160,8 @@ TEST(Slicing, Errors) {
   EXPECT_ERROR(x.i(0, range(1, 4)), IndexOutOfRange,
                "[index] range 1..4 does not fit axis 1 of [2, 3] f32 cpu");
   EXPECT_ERROR(x.i(std::vector<int64_t>{1}, 5), IndexOutOfRange, "axis 1 of [2, 3] f32 cpu");
-  EXPECT_ERROR(x.i(0, std::vector<int64_t>{9}), IndexOutOfRange, "index of axis 1 of [2, 3] f32 cpu");
+  if (test::on_cpu())  // others check ids later
+    EXPECT_ERROR(x.i(0, std::vector<int64_t>{9}), IndexOutOfRange, "index of axis 1 of [2, 3] f32 cpu");
   EXPECT_ERROR(x.slice_assign({0, 5}, Tensor::zeros({}, DType::F32)), IndexOutOfRange,
                "[slice_assign] position 5 is out of range for axis 1 of [2, 3] f32 cpu");
   EXPECT_ERROR(x.i(range_from(3)), IndexOutOfRange, "[index] range 3.. does not fit");
