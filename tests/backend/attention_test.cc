@@ -247,13 +247,20 @@ TEST(Attention, OfTheNextTokenSaysWhatDoesNotFit) {
   EXPECT_ERROR(ask(nn::Rope(32, 4, 10000, RopePairs::Halves, {}, device), {1, 2, 16}), ShapeMismatch,
                "[rope]");
   EXPECT_ERROR(ask(rope, {1, 2, 8}), ShapeMismatch, "");
-  if (test::on_cpu())
-    EXPECT_ERROR(ask(nn::Rope(16, 4, 10000, RopePairs::Halves, {}, Device::parse("emu:gfx1100")), {1, 2, 16}),
-                 DeviceMismatch, "[rope]");
   EXPECT_EQ(cache.length(), 0);
   for (int token = 0; token < 4; ++token) ask(rope, {1, 2, 16});
   EXPECT_ERROR(ask(rope, {1, 2, 16}), InvalidArgument, "");  // angles for four positions
   EXPECT_EQ(cache.length(), 4);
+}
+
+TEST(Attention, OfTheNextTokenReadsNoOtherDevice) {
+  if (test::on_cpu()) GTEST_SKIP() << "needs another device";
+  const Device cpu = Device::cpu();
+  nn::KvCache cache(2, 8, 16, DType::F16, cpu);
+  const nn::Rope rope(16, 4, 10000, RopePairs::Halves, {}, Device::default_device());
+  const auto ones = [&](const Shape& shape) { return Tensor::ones(shape, DType::F32, cpu); };
+  EXPECT_ERROR(nn::attention_after(cache, rope, ones({1, 4, 16}), ones({1, 2, 16}), ones({1, 2, 16}), {}),
+               DeviceMismatch, "[rope]");
 }
 
 // One token with so long a past that threads share it, where three do not go evenly with the heads.
