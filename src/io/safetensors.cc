@@ -83,10 +83,6 @@ std::string_view text_of(std::span<const std::byte> bytes) {
   return {reinterpret_cast<const char*>(bytes.data()), bytes.size()};
 }
 
-}  // namespace
-
-namespace {
-
 std::span<const SafetensorsType> all_types() {
   constexpr std::nullopt_t None = std::nullopt;
   using enum DType;
