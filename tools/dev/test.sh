@@ -7,7 +7,9 @@ source tools/dev/steps.sh
 first_steps=(packages format rings tree headers docs release-build)
 full_steps=(full-packages tsan-build tsan-test aarch64-build aarch64-test isa-base isa-v3 hip device-full families fuzz-build fuzz mutate
             exhaustive tidy)
-quick_steps=(release-test table asan-build asan-test)
+quick_steps=(release-test table)
+asan_steps=(asan-build asan-test)
+# Instead of these: the same tests are among its own.
 last_steps=(asan-full)
 
 help_test() {
@@ -41,14 +43,14 @@ run_test() {
       --full) full=yes ;;
       --fail-fast) keep_going=no ;;
       --list)
-        for step in "${first_steps[@]}" "${quick_steps[@]}"; do printf '%-14s %s\n' "$step" "$(step_about "$step")"; done
-        say "with --full also:"
+        for step in "${first_steps[@]}" "${quick_steps[@]}" "${asan_steps[@]}"; do printf '%-14s %s\n' "$step" "$(step_about "$step")"; done
+        say "with --full also (asan-full instead of asan-build and asan-test):"
         for step in "${full_steps[@]}" "${last_steps[@]}"; do printf '%-14s %s\n' "$step" "$(step_about "$step")"; done
         return 0
         ;;
       --only)
         [ $# -gt 1 ] || die 2 "test: --only needs the name of a step (see ./dev test --list)"
-        case " ${first_steps[*]} ${full_steps[*]} ${quick_steps[*]} ${last_steps[*]} " in
+        case " ${first_steps[*]} ${full_steps[*]} ${quick_steps[*]} ${asan_steps[*]} ${last_steps[*]} " in
           *" $2 "*) steps+=("$2") ;;
           *) die 2 "test: no step '$2' (see ./dev test --list)" ;;
         esac
@@ -60,7 +62,7 @@ run_test() {
   done
   if [ ${#steps[@]} -eq 0 ]; then
     if [ $full = no ]; then
-      steps=("${first_steps[@]}" "${quick_steps[@]}")
+      steps=("${first_steps[@]}" "${quick_steps[@]}" "${asan_steps[@]}")
     else
       steps=("${first_steps[@]}" "${full_steps[@]}" "${quick_steps[@]}" "${last_steps[@]}")
     fi
