@@ -170,7 +170,13 @@ class BW_API Tensor {
     copy_to_host(out.data());
     return out;
   }
-  /// The same, nested by axis, of a tensor of rank 1, 2 or 3; ShapeMismatch for another rank.
+  /// The same into memory of the caller's; ShapeMismatch unless it holds as many elements.
+  template <class T>
+  void copy_to(std::span<T> out) const {
+    require_room("copy_to", out.size(), check_host_copy("copy_to", kDTypeOf<T>));
+    copy_to_host(out.data());
+  }
+  /// What to_vec gives, nested by axis, of a tensor of rank 1, 2 or 3; ShapeMismatch for another rank.
   template <class T>
   std::vector<T> to_vec1() const {
     require_rank("to_vec1", 1);
@@ -422,6 +428,7 @@ class BW_API Tensor {
     }
   }
   void require_one_element() const;
+  void require_room(std::string_view operation, size_t room, size_t wanted) const;
   void require_rank(std::string_view operation, int rank) const;
   [[noreturn]] static void fail_ragged(size_t expected, size_t got);
   // Appends the elements of nested lists; `shape` gets a size at the first list of each level.

@@ -141,12 +141,10 @@ Generated generate(const models::Model& model, const text::Tokenizer& tokenizer,
   const int64_t before = past.length();
   std::optional<Tensor> logits = run_prompt(model, prompt, past, options.batch, go_on);
   // Tables of embeddings are often longer than the vocabulary; what lies behind it is no token.
-  const auto values_of = [&](const Tensor& all_values) {
-    std::vector<float> some = all_values.to_vec<float>();
-    some.resize(std::min(some.size(), static_cast<size_t>(tokenizer.vocabulary().size())));
-    return some;
-  };
-  std::vector<float> values = logits ? values_of(*logits) : std::vector<float>();
+  const int64_t known = std::min(model.info().vocabulary, tokenizer.vocabulary().size());
+  std::vector<float> values(static_cast<size_t>(known));
+  const auto take_values = [&] { logits->narrow(0, 0, known).copy_to(std::span<float>(values)); };
+  if (logits) take_values();
   out.prompt_tokens = past.length() - before;
   out.prefill_seconds = seconds_since(start);
   start = Clock::now();
@@ -185,7 +183,7 @@ Generated generate(const models::Model& model, const text::Tokenizer& tokenizer,
                   : model.forward(std::span(&id, 1), past);
     out.shifts += full ? 1 : 0;
     if (!logits) continue;
-    values = values_of(*logits);
+    take_values();
     ++out.decoded;
   }
   out.decode_seconds = seconds_since(start);

@@ -3,7 +3,7 @@
 
 #include <algorithm>
 #include <cmath>
-#include <unordered_map>
+#include <limits>
 
 #include "core/fail.h"
 #include "core/philox.h"
@@ -32,23 +32,21 @@ Sampler::Sampler(const SamplingOptions& options) : options_(options) {
 }
 
 int32_t Sampler::next(std::span<const float> logits, std::span<const int32_t> recent) {
-  candidates_.clear();
-  for (size_t i = 0; i < logits.size(); ++i) candidates_.push_back({static_cast<int32_t>(i), logits[i], 0});
-  penalize(recent);
-  std::erase_if(candidates_, [](const Candidate& c) { return std::isnan(c.logit); });
+  const std::map<int32_t, double> changed = penalized(logits, recent);
+  const auto wanted = static_cast<size_t>(options_.temperature == 0 ? 1 : options_.top_k);
+  if (wanted > 0 && wanted < logits.size())
+    find_best(logits, changed, wanted);
+  else
+    take_all(logits, changed);
   if (candidates_.empty())
     fail(ErrorKind::Format, "sampling", "all logits are NaN: the model's weights hold NaN, or overflow");
-  if (options_.temperature == 0) {
-    const auto best =
-        std::max_element(candidates_.begin(), candidates_.end(),
-                         [](const Candidate& a, const Candidate& b) { return a.logit < b.logit; });
-    return best->id;
-  }
-  keep_top_k();
+  order(1);
+  if (options_.temperature == 0) return candidates_.front().id;
   normalize();
   keep_typical();
-  keep_top_p();
+  // Both keep the first ones. This one looks at fewer, and leaves the probabilities as top-p is to see them.
   keep_min_p();
+  keep_top_p();
   const double top = candidates_.front().logit;
   // An infinite logit, or a difference that is none, must not become NaN.
   for (Candidate& c : candidates_) c.logit = c.logit == top ? 0 : (c.logit - top) / options_.temperature;
@@ -57,41 +55,94 @@ int32_t Sampler::next(std::span<const float> logits, std::span<const int32_t> re
   const PhiloxBlock block = random_block(random_keys(options_.seed), drawn_++);
   const uint64_t bits = (uint64_t{block.word[0]} << 32 | block.word[1]) >> 11;
   double left = static_cast<double>(bits) * 0x1p-53;
-  for (const Candidate& c : candidates_) {
-    left -= c.probability;
-    if (left < 0) return c.id;
+  for (size_t i = 0; i < candidates_.size(); ++i) {
+    order(i + 1);
+    left -= candidates_[i].probability;
+    if (left < 0) return candidates_[i].id;
   }
   return candidates_.back().id;
 }
 
-void Sampler::penalize(std::span<const int32_t> recent) {
+std::map<int32_t, double> Sampler::penalized(std::span<const float> logits,
+                                             std::span<const int32_t> recent) const {
   const SamplingOptions& o = options_;
-  if (o.repeat_penalty == 1 && o.frequency_penalty == 0 && o.presence_penalty == 0) return;
+  std::map<int32_t, double> changed;
+  if (o.repeat_penalty == 1 && o.frequency_penalty == 0 && o.presence_penalty == 0) return changed;
   const auto window = static_cast<size_t>(o.penalty_window);
   if (recent.size() > window) recent = recent.last(window);
-  std::unordered_map<int32_t, int> counts;
-  for (const int32_t id : recent) ++counts[id];
-  for (Candidate& c : candidates_) {
-    const auto it = counts.find(c.id);
-    if (it == counts.end()) continue;
-    c.logit = c.logit > 0 ? c.logit / o.repeat_penalty : c.logit * o.repeat_penalty;
-    c.logit -= it->second * o.frequency_penalty + o.presence_penalty;
+  for (const int32_t id : recent) {
+    if (id < 0 || static_cast<size_t>(id) >= logits.size()) continue;
+    const auto [it, first] = changed.try_emplace(id, logits[static_cast<size_t>(id)]);
+    double& logit = it->second;
+    if (first) {
+      logit = logit > 0 ? logit / o.repeat_penalty : logit * o.repeat_penalty;
+      logit -= o.presence_penalty;
+    }
+    logit -= o.frequency_penalty;
   }
+  return changed;
 }
 
-// The likeliest first, the lowest id of equals first.
-void Sampler::keep_top_k() {
-  const auto likelier = [](const Candidate& a, const Candidate& b) {
-    return a.logit != b.logit ? a.logit > b.logit : a.id < b.id;
+// The `count` likeliest of more, in order. What is less likely than all of them is passed over by the block.
+void Sampler::find_best(std::span<const float> logits, const std::map<int32_t, double>& changed,
+                        size_t count) {
+  constexpr size_t kBlock = 64;
+  candidates_.clear();
+  float least = -std::numeric_limits<float>::infinity();
+  // A heap whose front is the least likely.
+  const auto offer = [&](const Candidate& c) {
+    if (std::isnan(c.logit)) return;
+    if (candidates_.size() == count) {
+      if (!(c < candidates_.front())) return;
+      std::pop_heap(candidates_.begin(), candidates_.end());
+      candidates_.back() = c;
+    } else {
+      candidates_.push_back(c);
+    }
+    std::push_heap(candidates_.begin(), candidates_.end());
+    if (candidates_.size() == count) least = static_cast<float>(candidates_.front().logit);
   };
-  const auto k = static_cast<size_t>(options_.top_k);
-  if (k > 0 && k < candidates_.size()) {
-    std::partial_sort(candidates_.begin(), candidates_.begin() + static_cast<std::ptrdiff_t>(k),
-                      candidates_.end(), likelier);
-    candidates_.resize(k);
-  } else {
-    std::sort(candidates_.begin(), candidates_.end(), likelier);
+  for (const auto& [id, logit] : changed) offer({id, logit, 0});
+  for (size_t first = 0; first < logits.size(); first += kBlock) {
+    const std::span<const float> block = logits.subspan(first, std::min(kBlock, logits.size() - first));
+    unsigned some = 0;
+    for (const float logit : block) some |= static_cast<unsigned>(logit >= least);
+    if (some == 0) continue;
+    for (size_t i = 0; i < block.size(); ++i) {
+      const auto id = static_cast<int32_t>(first + i);
+      if (block[i] >= least && !changed.contains(id)) offer({id, block[i], 0});
+    }
   }
+  std::sort_heap(candidates_.begin(), candidates_.end());
+  ordered_ = candidates_.size();
+}
+
+// In no order yet.
+void Sampler::take_all(std::span<const float> logits, const std::map<int32_t, double>& changed) {
+  candidates_.clear();
+  for (size_t i = 0; i < logits.size(); ++i) candidates_.push_back({static_cast<int32_t>(i), logits[i], 0});
+  for (const auto& [id, logit] : changed) candidates_[static_cast<size_t>(id)].logit = logit;
+  std::erase_if(candidates_, [](const Candidate& c) { return std::isnan(c.logit); });
+  ordered_ = 0;
+}
+
+// Puts the `count` likeliest in order, and some more: mostly the first few of a vocabulary are asked for.
+void Sampler::order(size_t count) {
+  if (count <= ordered_) return;
+  const auto at = [&](size_t i) { return candidates_.begin() + static_cast<std::ptrdiff_t>(i); };
+  size_t wanted = std::max<size_t>({count, 8 * ordered_, 64});
+  if (wanted > candidates_.size() / 8) wanted = candidates_.size();  // a sort is as fast then
+  if (wanted == candidates_.size())
+    std::sort(at(ordered_), candidates_.end());
+  else
+    std::partial_sort(at(ordered_), at(wanted), candidates_.end());
+  ordered_ = wanted;
+}
+
+// Keeps the first ones, which are in order.
+void Sampler::keep(size_t count) {
+  candidates_.resize(count);
+  ordered_ = std::min(ordered_, count);
 }
 
 void Sampler::normalize() {
@@ -107,20 +158,18 @@ void Sampler::normalize() {
 
 void Sampler::keep_typical() {
   if (options_.typical_p >= 1) return;
+  order(candidates_.size());
   double entropy = 0;
   for (const Candidate& c : candidates_)
     if (c.probability > 0) entropy -= c.probability * std::log(c.probability);
   const auto distance = [&](const Candidate& c) { return std::fabs(-std::log(c.probability) - entropy); };
-  std::vector<Candidate> order = candidates_;
-  std::stable_sort(order.begin(), order.end(),
+  std::stable_sort(candidates_.begin(), candidates_.end(),
                    [&](const Candidate& a, const Candidate& b) { return distance(a) < distance(b); });
   double sum = 0;
   size_t kept = 0;
-  while (kept < order.size() && sum < options_.typical_p) sum += order[kept++].probability;
-  order.resize(std::max<size_t>(kept, 1));
-  std::stable_sort(order.begin(), order.end(),
-                   [](const Candidate& a, const Candidate& b) { return a.logit > b.logit; });
-  candidates_ = std::move(order);
+  while (kept < candidates_.size() && sum < options_.typical_p) sum += candidates_[kept++].probability;
+  keep(std::max<size_t>(kept, 1));
+  std::sort(candidates_.begin(), candidates_.end());
   normalize();
 }
 
@@ -128,14 +177,23 @@ void Sampler::keep_top_p() {
   if (options_.top_p >= 1) return;
   double sum = 0;
   size_t kept = 0;
-  while (kept < candidates_.size() && sum < options_.top_p) sum += candidates_[kept++].probability;
-  candidates_.resize(std::max<size_t>(kept, 1));
+  while (kept < candidates_.size() && sum < options_.top_p) {
+    order(kept + 1);
+    sum += candidates_[kept++].probability;
+  }
+  keep(std::max<size_t>(kept, 1));
   normalize();
 }
 
 void Sampler::keep_min_p() {
   const double least = options_.min_p * candidates_.front().probability;
-  std::erase_if(candidates_, [&](const Candidate& c) { return c.probability < least; });
+  if (!(least > 0)) return;
+  size_t kept = 1;
+  for (; kept < candidates_.size(); ++kept) {
+    order(kept + 1);
+    if (candidates_[kept].probability < least) break;
+  }
+  keep(kept);
 }
 
 }  // namespace beeswax::generate

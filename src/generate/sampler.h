@@ -5,6 +5,7 @@
 #pragma once
 
 #include <cstdint>
+#include <map>
 #include <span>
 #include <vector>
 
@@ -39,9 +40,17 @@ class BW_API Sampler {
     int32_t id;
     double logit;
     double probability;
+    /// Whether it comes before: the likelier one does, the lowest id of equals.
+    bool operator<(const Candidate& other) const {
+      return logit != other.logit ? logit > other.logit : id < other.id;
+    }
   };
-  void penalize(std::span<const int32_t> recent);
-  void keep_top_k();
+  /// The recent tokens' logits where penalties changed them, by id.
+  std::map<int32_t, double> penalized(std::span<const float> logits, std::span<const int32_t> recent) const;
+  void find_best(std::span<const float> logits, const std::map<int32_t, double>& changed, size_t count);
+  void take_all(std::span<const float> logits, const std::map<int32_t, double>& changed);
+  void order(size_t count);
+  void keep(size_t count);
   void normalize();
   void keep_typical();
   void keep_top_p();
@@ -50,6 +59,7 @@ class BW_API Sampler {
   SamplingOptions options_;
   uint64_t drawn_ = 0;
   std::vector<Candidate> candidates_;
+  size_t ordered_ = 0;  // the likeliest of them lie first, in order; behind these there is none
 };
 
 }  // namespace beeswax::generate

@@ -60,6 +60,12 @@ void Tensor::require_one_element() const {
          " does not have exactly one element");
 }
 
+void Tensor::require_room(std::string_view operation, size_t room, size_t wanted) const {
+  if (room != wanted)
+    fail(ErrorKind::ShapeMismatch, operation, "the tensor ", describe(), " has ", wanted,
+         " elements, the memory for them holds ", room);
+}
+
 void Tensor::require_rank(std::string_view operation, int rank) const {
   if (rank != this->rank())
     fail(ErrorKind::ShapeMismatch, operation, "expected rank ", rank, ", got ", describe());

@@ -32,6 +32,18 @@ TEST(Api, NestedLists) {
   EXPECT_ERROR(x.to_vec2<float>(), DTypeMismatch, "holds i32, not f32");
 }
 
+TEST(Api, CopyToMemoryOfTheCallers) {
+  const Tensor x = Tensor::of({{1.0f, 2.0f, 3.0f}, {4.0f, 5.0f, 6.0f}});
+  Floats memory(8, -1);
+  x.t().copy_to(std::span(memory).subspan(1, 6));
+  EXPECT_EQ(memory, (Floats{-1, 1, 4, 2, 5, 3, 6, -1}));
+  x.narrow(1, 1, 0).copy_to(std::span<float>());
+  EXPECT_ERROR(x.copy_to(std::span(memory)), ShapeMismatch,
+               test::here("[copy_to] the tensor [2, 3] f32 cpu has 6 elements, the memory for them holds 8"));
+  std::vector<double> doubles(6);
+  EXPECT_ERROR(x.copy_to(std::span(doubles)), DTypeMismatch, "[copy_to]");
+}
+
 template <class Values>
 concept MakesATensor = requires(Values values) { Tensor::from_iter(values); };
 

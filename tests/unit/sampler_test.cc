@@ -5,11 +5,14 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cmath>
 #include <limits>
 #include <map>
+#include <random>
 #include <set>
 
+#include "core/philox.h"
 #include "support/expect_error.h"
 
 namespace beeswax::generate {
@@ -148,6 +151,81 @@ TEST(Sampler, Penalties) {
   EXPECT_EQ(Sampler(options).next(std::vector<float>{4, 3}, std::vector<int32_t>{0, 0}), 1);
   options.penalty_window = 1;
   EXPECT_EQ(Sampler(options).next(std::vector<float>{4, 3}, std::vector<int32_t>{0, 0}), 0);
+}
+
+// The filters in their documented order over all tokens, each as it is defined, and the draw of the seed's
+// n-th number.
+int32_t by_definition(const SamplingOptions& o, const std::vector<float>& logits,
+                      const std::vector<int32_t>& recent, uint64_t n) {
+  struct Token {
+    int32_t id;
+    double logit, p;
+  };
+  std::vector<Token> all;
+  for (size_t i = 0; i < logits.size(); ++i) {
+    const auto id = static_cast<int32_t>(i);
+    double logit = logits[i];
+    const auto times = std::count(recent.begin(), recent.end(), id);
+    if (times > 0) {
+      logit = logit > 0 ? logit / o.repeat_penalty : logit * o.repeat_penalty;
+      logit -= static_cast<double>(times) * o.frequency_penalty + o.presence_penalty;
+    }
+    if (!std::isnan(logit)) all.push_back({id, logit, 0});
+  }
+  std::stable_sort(all.begin(), all.end(), [](const Token& a, const Token& b) { return a.logit > b.logit; });
+  if (o.temperature == 0) return all[0].id;
+  const auto normalize = [&](double temperature) {
+    double sum = 0;
+    const double top = all[0].logit;
+    for (Token& t : all) sum += t.p = std::exp((t.logit - top) / temperature);
+    for (Token& t : all) t.p /= sum;
+  };
+  const auto keep = [&](const auto& wanted) {
+    double before = 0;
+    std::vector<Token> kept;
+    for (const Token& t : all) {
+      if (wanted(t, before)) kept.push_back(t);
+      before += t.p;
+    }
+    all = kept;
+    normalize(1);
+  };
+  if (o.top_k > 0 && static_cast<size_t>(o.top_k) < all.size()) all.resize(static_cast<size_t>(o.top_k));
+  normalize(1);
+  keep([&](const Token&, double before) { return before < o.top_p; });
+  keep([&](const Token& t, double) { return t.p >= o.min_p * all[0].p; });
+  normalize(o.temperature);
+  const PhiloxBlock block = random_block(random_keys(o.seed), n);
+  double left = static_cast<double>((uint64_t{block.word[0]} << 32 | block.word[1]) >> 11) * 0x1p-53;
+  for (const Token& t : all)
+    if ((left -= t.p) < 0) return t.id;
+  return all.back().id;
+}
+
+// Of vocabularies that are passed over by the block, with equal, infinite and NaN logits among them.
+TEST(Sampler, LargeVocabulariesGiveWhatTheDefinitionsDo) {
+  std::mt19937 random(5);
+  const auto any = [&](auto... options) { return std::vector{options...}[random() % sizeof...(options)]; };
+  for (int round = 0; round < 300; ++round) {
+    SamplingOptions options = {.temperature = any(0.0, 0.7, 1.0, 3.0),
+                               .top_k = any(int64_t{0}, int64_t{1}, int64_t{40}, int64_t{600}),
+                               .top_p = any(1.0, 0.95, 0.5, 0.01),
+                               .min_p = any(0.0, 0.05, 1.0),
+                               .repeat_penalty = any(1.0, 1.3, 0.8),
+                               .frequency_penalty = any(0.0, 0.5, -2.0),
+                               .presence_penalty = any(0.0, 0.25),
+                               .seed = random()};
+    std::vector<float> logits(any(size_t{1}, size_t{63}, size_t{64}, size_t{1000}, size_t{5000}));
+    std::normal_distribution<float> normal(0, any(0.1f, 2.0f, 8.0f));
+    for (float& logit : logits) logit = std::round(normal(random) * 16) / 16;  // some are equal
+    for (size_t i = 1; i < logits.size(); i += 7) logits[i] = any(NAN, -HUGE_VALF, logits[i]);
+    std::vector<int32_t> recent;
+    for (int i = 0; i < 30; ++i)
+      recent.push_back(static_cast<int32_t>(random() % std::min<size_t>(logits.size(), 40)));
+    Sampler sampler(options);
+    for (uint64_t n = 0; n < 5; ++n)
+      ASSERT_EQ(sampler.next(logits, recent), by_definition(options, logits, recent, n)) << round;
+  }
 }
 
 TEST(Sampler, BadOptionsAreNamed) {
