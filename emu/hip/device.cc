@@ -3,6 +3,7 @@
 
 #include <cstring>
 
+#include "emu/hip/graph.h"
 #include "emu/hip/report.h"
 #include "emu/hip/runtime.h"
 
@@ -13,12 +14,15 @@ namespace {
 std::mutex live_mutex;
 std::set<Stream*> live_streams;
 
-// hipStreamPerThread: one for each thread and device, gone with the thread.
+// hipStreamPerThread: one for each thread and device, gone with the thread, as if it were destroyed.
 struct ThreadStreams {
   std::map<Device*, Stream*> streams;
   ~ThreadStreams() {
     if (!alive()) return;
-    for (const auto& [device, stream] : streams) device->destroy_stream(stream);
+    for (const auto& [device, stream] : streams) {
+      leave_capture(*stream);
+      device->destroy_stream(stream);
+    }
   }
 };
 thread_local ThreadStreams thread_streams;
@@ -219,9 +223,10 @@ Stream& find_stream(StreamHandle handle) {
   const auto number = reinterpret_cast<uintptr_t>(handle);
   if (number == 0 || number == kLegacyStream) return device.null_stream();
   if (number == kPerThreadStream) {
-    Stream*& stream = thread_streams.streams[&device];
-    if (stream == nullptr) stream = device.create_stream(0, 0);
-    return *stream;
+    auto& streams = thread_streams.streams;
+    auto found = streams.find(&device);
+    if (found == streams.end()) found = streams.emplace(&device, device.create_stream(0, 0)).first;
+    return *found->second;
   }
   const std::lock_guard lock(live_mutex);
   require(live_streams.contains(handle), hipErrorInvalidHandle, "no such stream");

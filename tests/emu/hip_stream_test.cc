@@ -266,6 +266,37 @@ TEST_F(Streams, WhatACaptureForbids) {
   hipGetLastError();
 }
 
+// A thread's own stream goes with the thread, also in the middle of a capture.
+TEST_F(Streams, AThreadEndsInACapture) {
+  const auto per_thread = reinterpret_cast<hipStream_t>(2);
+  int status = -1;
+  // The capture began in the thread's stream, and another one joined it.
+  std::thread([&] {
+    EXPECT_EQ(hipStreamBeginCapture(per_thread, 2), hipSuccess);
+    EXPECT_EQ(hipEventRecord(event, per_thread), hipSuccess);
+    EXPECT_EQ(hipStreamWaitEvent(streams[0], event, 0), hipSuccess);
+    EXPECT_EQ(hipMemsetAsync(device, 1, 4, streams[0]), hipSuccess);
+  }).join();
+  HIP_OK(hipStreamIsCapturing(streams[0], &status));
+  EXPECT_EQ(status, 0) << "the capture ended with the stream it began in";
+  HIP_OK(hipMemsetAsync(device, 1, 4, nullptr));
+  HIP_OK(hipMemsetAsync(device + 4, 1, 4, streams[0]));
+  // The thread's stream joined, and what it did was waited for.
+  hipGraph_t graph = nullptr;
+  HIP_OK(hipStreamBeginCapture(streams[0], 2));
+  HIP_OK(hipEventRecord(event, streams[0]));
+  std::thread([&] {
+    EXPECT_EQ(hipStreamWaitEvent(per_thread, event, 0), hipSuccess);
+    EXPECT_EQ(hipMemsetAsync(device, 1, 4, per_thread), hipSuccess);
+    EXPECT_EQ(hipEventRecord(event, per_thread), hipSuccess);
+    EXPECT_EQ(hipStreamWaitEvent(streams[0], event, 0), hipSuccess);
+  }).join();
+  HIP_OK(hipStreamIsCapturing(streams[0], &status));
+  EXPECT_EQ(status, 2) << "as when a stream is destroyed in a capture";
+  EXPECT_EQ(hipStreamEndCapture(streams[0], &graph), hipErrorStreamCaptureInvalidated);
+  hipGetLastError();
+}
+
 TEST_F(Streams, ManyStreamsManyThreads) {
   std::vector<std::thread> threads;
   for (int t = 0; t < 4; ++t)
