@@ -62,10 +62,15 @@ inline bool alive() noexcept { return refusal() == hipSuccess; }
 /// Whether this is such a child. It has none of its parent's workers, and what they held stays held.
 inline bool forked() noexcept { return refusal() == hipErrorNotInitialized; }
 
+/// Throws hipErrorNotSupported where a host function or callback of a stream calls HIP, which it must not:
+/// the stream goes on only when it has returned.
+void forbid_in_host_function();
+
 template <class Body>
 int api(const char* function, Body body) noexcept {
   if (const Error code = refusal(); code != hipSuccess) return code;
   try {
+    forbid_in_host_function();
     body();
     return hipSuccess;
   } catch (...) {

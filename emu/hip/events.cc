@@ -46,7 +46,7 @@ std::shared_ptr<Event::Record> record_of(Event& event) {
   return event.record;
 }
 
-// hipLaunchHostFunc and callbacks may not call HIP; the work runs on the worker.
+// They run on the stream's worker, and may not call HIP.
 using HostFunction = void (*)(void*);
 using Callback = void (*)(StreamHandle, int, void*);
 

@@ -129,6 +129,10 @@ void clear_tables() {
 
 Error refusal() noexcept { return refused.load(); }
 
+void forbid_in_host_function() {
+  require(!on_worker(), hipErrorNotSupported, "a host function of a stream must not call HIP");
+}
+
 void register_exit() { std::atexit(at_exit); }
 
 Settings Settings::from_environment() {

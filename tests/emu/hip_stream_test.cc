@@ -4,6 +4,7 @@
 #include <atomic>
 #include <chrono>
 #include <cstring>
+#include <string>
 #include <thread>
 #include <vector>
 
@@ -162,6 +163,45 @@ TEST_F(Streams, HandlesThatAreGone) {
     EXPECT_EQ(hipMemsetAsync(device, 1, 4, per_thread), hipSuccess);
     EXPECT_EQ(hipStreamSynchronize(per_thread), hipSuccess);
   }).join();
+}
+
+struct HostCalls {
+  hipStream_t stream;
+  void* block;
+  std::vector<int> codes;
+  std::string name;
+  static void make(void* self) {
+    auto& calls = *static_cast<HostCalls*>(self);
+    void* other = nullptr;
+    int device = -1;
+    calls.codes = {hipDeviceSynchronize(),
+                   hipStreamSynchronize(calls.stream),
+                   hipMemset(calls.block, 1, 4),
+                   hipMemsetAsync(calls.block, 1, 4, calls.stream),
+                   hipFree(calls.block),
+                   hipMalloc(&other, 4),
+                   hipLaunchHostFunc(calls.stream, make, self),
+                   hipGetDevice(&device),
+                   hipGetLastError()};
+    calls.name = hipGetErrorName(calls.codes[0]);
+  }
+};
+
+// "The host function must not make any HIP API calls": here they are errors, and nothing waits for itself.
+TEST_F(Streams, HostFunctionsMayNotCallHip) {
+  hipGetLastError();
+  for (const hipStream_t stream : {streams[0], hipStream_t{nullptr}}) {
+    HostCalls calls{stream, device, {}, {}}, from_callback = calls;
+    HIP_OK(hipLaunchHostFunc(stream, HostCalls::make, &calls));
+    HIP_OK(hipStreamAddCallback(
+        stream, [](hipStream_t, int, void* data) { HostCalls::make(data); }, &from_callback, 0));
+    HIP_OK(hipStreamSynchronize(stream));
+    EXPECT_EQ(calls.codes, std::vector<int>(9, hipErrorNotSupported));
+    EXPECT_EQ(calls.name, "hipErrorNotSupported") << "names of errors are no calls";
+    EXPECT_EQ(from_callback.codes, calls.codes);
+    EXPECT_EQ(hipGetLastError(), hipSuccess) << "the error is the other thread's";
+  }
+  HIP_OK(hipMemset(device, 1, 4));  // nothing of this is left behind
 }
 
 TEST_F(Streams, FreeWaitsForTheDevice) {
