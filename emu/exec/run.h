@@ -2,6 +2,7 @@
 // The interpreter's face: one launch in, its effects on memory out.
 #pragma once
 
+#include <atomic>
 #include <cstddef>
 #include <cstdint>
 #include <stdexcept>
@@ -48,7 +49,8 @@ struct Launch {
   const std::byte* kernargs;  // the whole kernarg segment, hidden arguments filled in, in the device's memory
   uint64_t dispatch_packet;   // address of an AQL dispatch packet in the device's memory
   const HostSide* host = nullptr;
-  bool cooperative = false;  // all groups run at once, and may wait for each other
+  bool cooperative = false;                 // all groups run at once, and may wait for each other
+  const std::atomic<bool>* stop = nullptr;  // true: the waves go no further, and run() returns
 };
 
 /// What a kernel did wrong, or what the interpreter cannot do. what() is one line: kind and detail.
@@ -78,7 +80,8 @@ struct Fault : std::runtime_error {
   uint64_t address = 0;      // the memory or LDS address; 0: does not apply
 };
 
-/// Runs every wave of the launch to its end on threads of its own. Throws Fault.
+/// Runs every wave of the launch to its end on threads of its own, unless launch.stop ends that. Throws
+/// Fault.
 void run(const Launch& launch, Memory& memory, const Options& options, Counters* counters);
 
 }  // namespace emu

@@ -319,7 +319,9 @@ void Worker::run() {
     return true;
   };
   while (slots.size() < d.groups_at_once && more) open();
-  while (!d.stop.load(std::memory_order_relaxed)) {
+  const std::atomic<bool>* const stop = d.launch->stop;
+  while (!d.stop.load(std::memory_order_relaxed) &&
+         (stop == nullptr || !stop->load(std::memory_order_relaxed))) {
     if (slots.empty() && (!more || !open())) return;
     bool progress = false;
     for (size_t i = 0; i < slots.size();) {

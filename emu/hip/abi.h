@@ -2,6 +2,7 @@
 // HIP's types as they cross the library's edge, and the frame of every exported function.
 #pragma once
 
+#include <atomic>
 #include <cstddef>
 #include <cstdint>
 #include <stdexcept>
@@ -62,12 +63,22 @@ inline bool alive() noexcept { return refusal() == hipSuccess; }
 /// Whether this is such a child. It has none of its parent's workers, and what they held stays held.
 inline bool forked() noexcept { return refusal() == hipErrorNotInitialized; }
 
+/// Counts the calls that the program's threads are in; what those look at must not go.
+struct UnderWay {
+  UnderWay() noexcept { ++count; }
+  ~UnderWay() { --count; }
+  UnderWay(const UnderWay&) = delete;
+  UnderWay& operator=(const UnderWay&) = delete;
+  static inline std::atomic<int> count{0};
+};
+
 /// Throws hipErrorNotSupported where a host function or callback of a stream calls HIP, which it must not:
 /// the stream goes on only when it has returned.
 void forbid_in_host_function();
 
 template <class Body>
 int api(const char* function, Body body) noexcept {
+  const UnderWay call;
   if (const Error code = refusal(); code != hipSuccess) return code;
   try {
     forbid_in_host_function();

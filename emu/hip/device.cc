@@ -18,6 +18,7 @@ std::set<Stream*> live_streams;
 struct ThreadStreams {
   std::map<Device*, Stream*> streams;
   ~ThreadStreams() {
+    const UnderWay call;
     if (!alive()) return;
     for (const auto& [device, stream] : streams) {
       leave_capture(*stream);
@@ -35,7 +36,8 @@ Device::Device(int index, const Chip& chip, uint64_t memory_bytes, const HostSpa
 }
 
 Device::~Device() {
-  abandon_streams();
+  end_streams();
+  join_streams(std::chrono::steady_clock::now());
   const std::lock_guard lock(live_mutex);
   for (const auto& [handle, stream] : streams_) live_streams.erase(handle);
 }
@@ -213,9 +215,18 @@ bool Device::remove_peer(int device) {
   return peers_.erase(device) == 1;
 }
 
-void Device::abandon_streams() {
-  null_->abandon();
-  for (const auto& [handle, stream] : streams_) stream->abandon();
+void Device::end_streams() {
+  ending_.store(true);
+  const std::lock_guard lock(order_);
+  null_->end();
+  for (const auto& [handle, stream] : streams_) stream->end();
+}
+
+bool Device::join_streams(std::chrono::steady_clock::time_point patience_until) {
+  const std::lock_guard lock(order_);
+  bool all = null_->join(patience_until);
+  for (const auto& [handle, stream] : streams_) all = stream->join(patience_until) && all;
+  return all;
 }
 
 Stream& find_stream(StreamHandle handle) {

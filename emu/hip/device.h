@@ -78,7 +78,12 @@ class Device {
   bool add_peer(int device);
   bool remove_peer(int device);
 
-  void abandon_streams();
+  /// The process ends: nothing begins any more, and running kernels go no further.
+  void end_streams();
+  /// After end_streams(): waits for the workers, as Stream::join does.
+  bool join_streams(std::chrono::steady_clock::time_point patience_until);
+  /// Whether they were ended; kernels look at it.
+  const std::atomic<bool>& ending() const { return ending_; }
 
  private:
   const int index_;
@@ -91,6 +96,7 @@ class Device {
   std::mutex order_;  // of submissions, and guards streams_
   std::unique_ptr<Stream> null_;
   std::map<Stream*, std::unique_ptr<Stream>> streams_;
+  std::atomic<bool> ending_{false};
   std::atomic<Error> failure_{hipSuccess};
   mutable std::mutex report_mutex_;
   std::string report_;

@@ -149,7 +149,7 @@ EMU_API int hipStreamWaitEvent(StreamHandle handle, Event* event_handle, unsigne
 EMU_API int hipLaunchHostFunc(StreamHandle handle, HostFunction function, void* data) {
   return api("hipLaunchHostFunc", [&] {
     require(function != nullptr, hipErrorInvalidValue, "no function");
-    enqueue(find_stream(handle), {NodeType::Host, [=] { function(data); }, nullptr});
+    enqueue(find_stream(handle), {NodeType::Host, host_work([=] { function(data); }), nullptr});
   });
 }
 
@@ -160,8 +160,8 @@ EMU_API int hipStreamAddCallback(StreamHandle handle, Callback function, void* d
     forbid_captured(stream);
     // It learns of a kernel's failure too, unlike a host function.
     const Device& device = stream.device();
-    enqueue(stream,
-            {NodeType::Host, [=, &device] { function(handle, device.failure(), data); }, nullptr, true});
+    enqueue(stream, {NodeType::Host, host_work([=, &device] { function(handle, device.failure(), data); }),
+                     nullptr, true});
   });
 }
 

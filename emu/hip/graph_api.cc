@@ -82,7 +82,7 @@ Operation copy_operation(void* to, const void* from, size_t bytes) {
 
 Operation host_operation(const HostParams* params) {
   require(params != nullptr && params->function != nullptr, hipErrorInvalidValue, "no function");
-  return {NodeType::Host, [p = *params] { p.function(p.data); }, nullptr};
+  return {NodeType::Host, host_work([p = *params] { p.function(p.data); }), nullptr};
 }
 
 void set(GraphExec& exec, const GraphNode* node, Operation operation) {

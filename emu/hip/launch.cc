@@ -200,15 +200,17 @@ void KernelCall::run() const {
                       arguments.get(),
                       reinterpret_cast<uint64_t>(dispatch.get()),
                       &host.side(),
-                      cooperative};
+                      cooperative,
+                      &device->ending()};
   const Settings& settings = Runtime::get().settings();
   if (settings.counters.empty() && !counting_asked()) {
     emu::run(launch, memory, settings.options, nullptr);
   } else {
     Counters counters;
     emu::run(launch, memory, settings.options, &counters);
-    add_counters(*kernel, launch, counters);
+    if (!device->ending()) add_counters(*kernel, launch, counters);
   }
+  if (device->ending()) return;  // perhaps in the middle of the kernel
   host.finish();
   if (!settings.launched.empty()) note_launched(*kernel);
   // What LLVM makes at its first use exists now; workers must be stopped before it goes.

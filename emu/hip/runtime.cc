@@ -7,6 +7,7 @@
 
 #include <atomic>
 #include <charconv>
+#include <chrono>
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
@@ -22,6 +23,9 @@ namespace {
 std::atomic<Runtime*> runtime{nullptr};
 std::atomic<Error> refused{hipSuccess};
 std::mutex making;
+
+// How long the end of the process waits for host functions that are running.
+constexpr std::chrono::seconds kHostFunctionsAtExit{2};
 
 thread_local int current_device = 0;
 thread_local Error last_error = hipSuccess;
@@ -109,12 +113,13 @@ void at_exit() {
   if (!refused.compare_exchange_strong(open, hipErrorDeinitialized)) return;
   Runtime* mine = runtime.load();
   if (mine == nullptr) return;
-  mine->stop();
+  const bool stopped = mine->stop();
   write_counters(mine->settings().counters);
   write_launched(mine->settings().launched);
+  // Threads inside host functions (this one too, when they call exit()) and inside calls still look at it.
+  if (!stopped || UnderWay::count.load() > 0) return;
   runtime.store(nullptr);
-  // Inside a host function the calling thread is one of ours, and its stream must not go.
-  if (!on_worker()) delete mine;
+  delete mine;
 }
 
 }  // namespace
@@ -130,7 +135,8 @@ void clear_tables() {
 Error refusal() noexcept { return refused.load(); }
 
 void forbid_in_host_function() {
-  require(!on_worker(), hipErrorNotSupported, "a host function of a stream must not call HIP");
+  require(stream_of_worker() == nullptr, hipErrorNotSupported,
+          "a host function of a stream must not call HIP");
 }
 
 void register_exit() { std::atexit(at_exit); }
@@ -185,8 +191,12 @@ Runtime::Runtime() : settings_(Settings::from_environment()) {
 
 Runtime::~Runtime() { clear_tables(); }
 
-void Runtime::stop() {
-  for (const auto& device : devices_) device->abandon_streams();
+bool Runtime::stop() {
+  for (const auto& device : devices_) device->end_streams();
+  const auto until = std::chrono::steady_clock::now() + kHostFunctionsAtExit;
+  bool all = true;
+  for (const auto& device : devices_) all = device->join_streams(until) && all;
+  return all;
 }
 
 Device& Runtime::device(int index) {

@@ -47,8 +47,8 @@ class Runtime {
   Device* owner(uint64_t address) const;
   const std::vector<std::unique_ptr<Device>>& devices() const { return devices_; }
 
-  /// Stops every worker; nothing runs afterwards.
-  void stop();
+  /// Stops every worker. False where some go on in host functions that do not return.
+  bool stop();
 
  private:
   Runtime();

@@ -14,7 +14,20 @@ std::mutex hurry_mutex;
 std::condition_variable& hurry_wake = *new std::condition_variable;
 int hurried = 0;
 
-thread_local bool is_worker = false;
+thread_local Stream* worker_of = nullptr;
+
+// While a worker depends on what is not this library's: a host function, or another stream that may be in
+// one.
+class Elsewhere {
+ public:
+  explicit Elsewhere(std::atomic<bool>& flag) : flag_(flag) { flag_ = true; }
+  ~Elsewhere() { flag_ = false; }
+  Elsewhere(const Elsewhere&) = delete;
+  Elsewhere& operator=(const Elsewhere&) = delete;
+
+ private:
+  std::atomic<bool>& flag_;
+};
 
 // Gives the host time to show that it did not wait; ends at once when somebody waits.
 void dawdle(uint64_t microseconds) {
@@ -36,7 +49,7 @@ Hurry::~Hurry() {
   --hurried;
 }
 
-bool on_worker() { return is_worker; }
+Stream* stream_of_worker() { return worker_of; }
 
 void Completion::wait() const {
   if (done()) return;
@@ -83,7 +96,7 @@ Ticket Stream::last() const {
   return last_;
 }
 
-void Stream::abandon() {
+void Stream::end() {
   std::deque<Task> dropped;
   {
     const std::lock_guard lock(mutex_);
@@ -92,29 +105,49 @@ void Stream::abandon() {
     wake_.notify_all();
   }
   for (Task& task : dropped) task.done->finish();
+}
+
+bool Stream::join(std::chrono::steady_clock::time_point patience_until) {
+  if (!worker_.joinable()) return true;
   const Hurry hurry;
-  if (!worker_.joinable()) return;
-  if (worker_.get_id() == std::this_thread::get_id()) {
-    worker_.detach();  // exit() was called inside a host function
-  } else {
-    worker_.join();
-  }
+  std::unique_lock lock(mutex_);
+  const auto lost = [&] {
+    return stream_of_worker() == this ||
+           (elsewhere_.load() && std::chrono::steady_clock::now() >= patience_until);
+  };
+  while (!ended_ && !lost()) wake_.wait_for(lock, std::chrono::milliseconds(20));
+  const bool joined = ended_;
+  lock.unlock();
+  joined ? worker_.join() : worker_.detach();
+  return joined;
+}
+
+void Stream::call_host(const Work& function) {
+  const Elsewhere elsewhere(elsewhere_);
+  function();
 }
 
 void Stream::loop() {
-  is_worker = true;
+  worker_of = this;
   for (;;) {
     Task task;
     {
       std::unique_lock lock(mutex_);
       wake_.wait(lock, [&] { return stopping_ || !tasks_.empty(); });
-      if (tasks_.empty()) return;
+      if (tasks_.empty()) {
+        ended_ = true;
+        wake_.notify_all();
+        return;
+      }
       task = std::move(tasks_.front());
       tasks_.pop_front();
     }
-    for (const Ticket& wait : task.waits) wait->wait_quietly();
+    {
+      const Elsewhere elsewhere(elsewhere_);
+      for (const Ticket& wait : task.waits) wait->wait_quietly();
+    }
     dawdle(Runtime::get().settings().delay_us);
-    if (task.work) device_.perform(task.work, task.always);
+    if (task.work && !device_.ending()) device_.perform(task.work, task.always);
     task.work = nullptr;  // what it holds is gone before anybody hears that it is done
     task.done->finish();
   }

@@ -4,6 +4,7 @@
 #pragma once
 
 #include <atomic>
+#include <chrono>
 #include <condition_variable>
 #include <cstdint>
 #include <deque>
@@ -59,8 +60,13 @@ class Stream {
   Ticket push(Work work, std::vector<Ticket> waits, bool always);
   /// The ticket of the newest task; done when there was none.
   Ticket last() const;
-  /// Forgets what has not begun, and ends the worker. Its tickets count as done.
-  void abandon();
+  /// Forgets what has not begun; its tickets count as done. Nothing begins any more.
+  void end();
+  /// After end(): waits for the worker. False when it still waits for a host function by then, or is the
+  /// calling thread; it may look at this stream later.
+  bool join(std::chrono::steady_clock::time_point patience_until);
+  /// Calls a host function; on the worker.
+  void call_host(const Work& function);
 
   /// The capture this stream takes part in, if any; guarded by the capture lock (graph.cc).
   std::shared_ptr<Capture> capture;
@@ -83,9 +89,17 @@ class Stream {
   std::condition_variable wake_;
   std::deque<Task> tasks_;
   Ticket last_;
-  bool stopping_ = false;
+  bool stopping_ = false, ended_ = false;
+  std::atomic<bool> elsewhere_{false};  // waits for a host function, its own or another stream's
   std::thread worker_;
 };
+
+/// The stream whose worker the calling thread is; null for other threads.
+Stream* stream_of_worker();
+/// Work that calls this function of the program on the worker that does it.
+inline Work host_work(Work function) {
+  return [function = std::move(function)] { stream_of_worker()->call_host(function); };
+}
 
 /// While one lives, workers do not dawdle (BEESWAX_EMU_DELAY).
 class Hurry {
@@ -93,8 +107,5 @@ class Hurry {
   Hurry();
   ~Hurry();
 };
-
-/// Whether the calling thread is some stream's worker.
-bool on_worker();
 
 }  // namespace emu::hip

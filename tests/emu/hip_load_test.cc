@@ -13,6 +13,7 @@
 #include <iterator>
 #include <stdexcept>
 #include <string>
+#include <thread>
 #include <vector>
 
 #include "emu/support/compile.h"
@@ -30,6 +31,11 @@ extern "C" __global__ void triple(int* x) {
   asm volatile(".rept 100000\n s_nop 0\n .endr");
   x[global_x()] *= 3;
 }
+)";
+
+// It ends when another value is written, which nobody does.
+constexpr const char* kEndlessSource = R"(
+extern "C" __global__ void triple(volatile int* x) { while (x[global_x()] == 7) {} }
 )";
 
 class Library {
@@ -168,6 +174,57 @@ TEST(Load, AForkedChildIsRefusedAndEnds) {
   EXPECT_TRUE(WIFEXITED(status) && WEXITSTATUS(status) == 0) << status;
 }
 #endif
+
+// Runs a program, and returns its status as waitpid gives it.
+template <class Program>
+int status_of(Program program) {
+  std::fflush(nullptr);
+  const pid_t child = fork();
+  if (child == 0) {
+    alarm(60);  // rather than to hang
+    setenv("BEESWAX_EMU_DEVICES", "gfx1030", 1);
+    program();
+    std::exit(testing::Test::HasFailure() ? 1 : 0);
+  }
+  int status = -1;
+  EXPECT_EQ(waitpid(child, &status, 0), child);
+  return status;
+}
+
+TEST(Load, AProcessEndsThoughAKernelDoesNot) {
+  EMU_NEEDS_CLANG();
+  const auto code = compile(kEndlessSource, "gfx1030");
+  const auto alone = [&] {
+    const Library hip("libamdhip64.so");
+    launch_triple(hip, code);
+    usleep(20000);
+  };
+  EXPECT_EQ(status_of(alone), 0);
+  const auto while_a_thread_waits = [&] {
+    const Library hip("libamdhip64.so");
+    launch_triple(hip, code);
+    std::thread([&] { hip.call("hipDeviceSynchronize"); }).detach();
+    usleep(20000);
+    std::exit(testing::Test::HasFailure() ? 1 : 0);
+  };
+  EXPECT_EQ(status_of(while_a_thread_waits), 0);
+}
+
+TEST(Load, AProcessEndsThoughAHostFunctionDoesNot) {
+  const auto program = [] {
+    const Library hip("libamdhip64.so");
+    void *stream = nullptr, *block = nullptr, *null = nullptr;
+    void (*const endless)(void*) = [](void*) {
+      for (;;) pause();
+    };
+    EXPECT_EQ(hip.call("hipMalloc", &block, size_t{16}), 0);
+    EXPECT_EQ(hip.call("hipStreamCreate", &stream), 0);
+    EXPECT_EQ(hip.call("hipLaunchHostFunc", stream, endless, null), 0);
+    EXPECT_EQ(hip.call("hipMemsetAsync", block, 1, size_t{16}, null), 0) << "the null stream waits for it";
+    usleep(20000);
+  };
+  EXPECT_EQ(status_of(program), 0);
+}
 
 TEST(Load, AProcessMayEndDuringItsFirstKernel) {
   EMU_NEEDS_CLANG();
