@@ -2,6 +2,7 @@
 #include "emu/exec/run.h"
 
 #include <algorithm>
+#include <atomic>
 #include <exception>
 #include <mutex>
 #include <thread>
@@ -64,7 +65,6 @@ void run(const Launch& launch, Memory& memory, const Options& options, Counters*
   unsigned threads =
       options.threads != 0 ? options.threads : std::max(1u, std::thread::hardware_concurrency());
   threads = unsigned(std::min<uint64_t>(threads, std::max<uint64_t>(d.group_count, 1)));
-  d.groups_at_once = launch.cooperative ? (d.group_count + threads - 1) / threads : 1;
   std::vector<std::unique_ptr<Worker>> workers;
   for (unsigned i = 0; i < threads; ++i) {
     workers.push_back(std::make_unique<Worker>(&d));
@@ -82,7 +82,27 @@ void run(const Launch& launch, Memory& memory, const Options& options, Counters*
     }
   };
   std::vector<std::thread> others;
-  for (unsigned i = 1; i < threads; ++i) others.emplace_back([&, i] { work(*workers[i]); });
+  others.reserve(threads);
+  // Workers of a cooperative launch must know how many groups each of them begins with.
+  std::atomic<bool> begin{!launch.cooperative};
+  // False when the system has no more threads; then those that there are do it all.
+  const auto start = [&](unsigned i) {
+    try {
+      others.emplace_back([&, i] {
+        begin.wait(false);
+        work(*workers[i]);
+      });
+      return true;
+    } catch (const std::exception&) {
+      return false;
+    }
+  };
+  for (unsigned i = 1; i < threads && start(i);) ++i;
+  if (launch.cooperative) {
+    d.groups_at_once = (d.group_count + others.size()) / (others.size() + 1);
+    begin = true;
+    begin.notify_all();
+  }
   work(*workers[0]);
   for (std::thread& t : others) t.join();
   if (counters != nullptr) {

@@ -12,6 +12,7 @@
 #include <cstdlib>
 #include <cstring>
 #include <sstream>
+#include <system_error>
 
 #include "emu/hip/device.h"
 #include "emu/hip/report.h"
@@ -257,6 +258,10 @@ Error caught(const char* function) noexcept {
     why = error.what();
   } catch (const std::bad_alloc&) {
     code = hipErrorOutOfMemory;
+  } catch (const std::system_error& error) {
+    code =
+        hipErrorOutOfMemory;  // no thread for a stream: as AMD's runtime says when it cannot make one's queue
+    why = error.what();
   } catch (const std::exception& error) {
     why = error.what();
   } catch (...) {

@@ -83,10 +83,10 @@ Ticket Stream::push(Work work, std::vector<Ticket> waits, bool always) {
     ticket->finish();
     return ticket;
   }
+  // A stream that is never used costs no thread. Where there can be none, nothing has been asked for.
+  if (!worker_.joinable()) worker_ = std::thread([this] { loop(); });
   tasks_.push_back({std::move(work), std::move(waits), ticket, always});
   last_ = ticket;
-  // A stream that is never used costs no thread.
-  if (!worker_.joinable()) worker_ = std::thread([this] { loop(); });
   wake_.notify_one();
   return ticket;
 }
