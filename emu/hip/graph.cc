@@ -85,8 +85,14 @@ std::vector<GraphNode*> Graph::ordered(uint64_t seed) const {
 }
 
 GraphExec::GraphExec(const Graph& graph) {
-  for (const GraphNode* node : graph.ordered(Runtime::get().settings().options.seed))
-    steps.push_back({node, node->operation});
+  std::unordered_map<const GraphNode*, size_t> places;
+  for (const GraphNode* node : graph.ordered(Runtime::get().settings().options.seed)) {
+    std::vector<size_t> after;
+    for (const GraphNode* before : node->after) after.push_back(places.at(before));
+    std::sort(after.begin(), after.end());
+    places[node] = steps.size();
+    steps.push_back({node, node->operation, std::move(after)});
+  }
 }
 
 Work GraphExec::work() const {

@@ -51,6 +51,7 @@ class GraphExec {
   struct Step {
     const GraphNode* node;  // of the graph it was made from, as a key only
     Operation operation;
+    std::vector<size_t> after;  // places in `steps` of the nodes it depends on, in order
   };
   std::vector<Step> steps;
 };

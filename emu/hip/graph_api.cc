@@ -17,6 +17,15 @@ namespace {
 Handles<Graph> live_graphs;
 Handles<GraphExec> live_execs;
 
+// hipGraphExecUpdateResult, as far as it is used.
+enum UpdateResult { kUpdated = 0, kTopologyChanged = 2, kNodeTypeChanged = 3 };
+
+// Whether one may take the other's operation.
+UpdateResult compare(const GraphExec::Step& old, const GraphExec::Step& fresh) {
+  if (old.after != fresh.after) return kTopologyChanged;
+  return old.operation.type == fresh.operation.type ? kUpdated : kNodeTypeChanged;
+}
+
 }  // namespace
 
 std::vector<GraphNode*> checked(const Graph& graph, GraphNode* const* nodes, size_t count) {
@@ -167,10 +176,13 @@ EMU_API int hipGraphExecUpdate(GraphExec* exec_handle, Graph* graph_handle, Grap
     int& verdict = result != nullptr ? *result : scratch;
     // Nodes correspond by their order; both are ordered by the same rule.
     const GraphExec fresh(graph);
-    verdict = fresh.steps.size() == exec.steps.size() ? 0 : 2;
-    for (size_t i = 0; verdict == 0 && i < fresh.steps.size(); ++i)
-      if (fresh.steps[i].operation.type != exec.steps[i].operation.type) verdict = 3;
-    require(verdict == 0, hipErrorGraphExecUpdateFailure, "the graph has other nodes");
+    verdict = fresh.steps.size() == exec.steps.size() ? kUpdated : kTopologyChanged;
+    for (size_t i = 0; verdict == kUpdated && i < fresh.steps.size(); ++i) {
+      verdict = compare(exec.steps[i], fresh.steps[i]);
+      if (verdict != kUpdated && error_node != nullptr)
+        *error_node = const_cast<GraphNode*>(fresh.steps[i].node);
+    }
+    require(verdict == kUpdated, hipErrorGraphExecUpdateFailure, "the graph has other nodes or edges");
     for (size_t i = 0; i < fresh.steps.size(); ++i) exec.steps[i].operation = fresh.steps[i].operation;
   });
 }

@@ -197,6 +197,51 @@ TEST_F(Graphs, FillsAndCopiesChange) {
   EXPECT_NE(result, 0);
 }
 
+// An instance takes the parameters of a graph with the same nodes and edges, and says what differs.
+TEST_F(Graphs, AnUpdateNeedsTheSameEdges) {
+  const hipMemsetParams ones{device, 1, 1, 0, 1, 64};
+  const auto chain = [&](hipGraph_t* made, bool third_after_second, bool fill) {
+    hipGraphNode_t nodes[3] = {};
+    EXPECT_EQ(hipGraphCreate(made, 0), hipSuccess);
+    EXPECT_EQ(hipGraphAddHostNode(&nodes[0], *made, nullptr, 0, &kNotes[3]), hipSuccess);
+    EXPECT_EQ(hipGraphAddHostNode(&nodes[1], *made, &nodes[0], 1, &kNotes[4]), hipSuccess);
+    const hipGraphNode_t* before = &nodes[third_after_second ? 1 : 0];
+    EXPECT_EQ(fill ? hipGraphAddMemsetNode(&nodes[2], *made, before, 1, &ones)
+                   : hipGraphAddHostNode(&nodes[2], *made, before, 1, &kNotes[5]),
+              hipSuccess);
+    return nodes[2];
+  };
+  const hipGraphNode_t a = host_node(0), b = host_node(1, {a});
+  host_node(2, {b});
+  instantiate();
+  hipGraph_t same = nullptr, fan = nullptr, filling = nullptr, longer = nullptr;
+  chain(&same, true, false);
+  chain(&fan, false, false);
+  const hipGraphNode_t third_filling = chain(&filling, true, true), last = chain(&longer, true, false);
+  hipGraphNode_t where = nullptr, fourth = nullptr;
+  int result = -1;
+  EXPECT_EQ(hipGraphExecUpdate(exec, fan, &where, &result), hipErrorGraphExecUpdateFailure);
+  EXPECT_EQ(result, 2) << "hipGraphExecUpdateErrorTopologyChanged";
+  size_t count = 1;
+  hipGraphNode_t before = nullptr;
+  HIP_OK(hipGraphNodeGetDependencies(where, &before, &count));
+  EXPECT_EQ(count, 1u) << "a node of the new graph";
+  EXPECT_EQ(hipGraphExecUpdate(exec, filling, &where, &result), hipErrorGraphExecUpdateFailure);
+  EXPECT_EQ(result, 3) << "hipGraphExecUpdateErrorNodeTypeChanged";
+  EXPECT_EQ(where, third_filling);
+  HIP_OK(hipGraphAddEmptyNode(&fourth, longer, &last, 1));
+  EXPECT_EQ(hipGraphExecUpdate(exec, longer, &where, &result), hipErrorGraphExecUpdateFailure);
+  EXPECT_EQ(result, 2);
+  EXPECT_EQ(where, nullptr) << "no single node";
+  run();
+  EXPECT_EQ(ran, (std::vector<int>{0, 1, 2})) << "nothing changed";
+  HIP_OK(hipGraphExecUpdate(exec, same, &where, &result));
+  EXPECT_EQ(result, 0);
+  run();
+  EXPECT_EQ(ran, (std::vector<int>{3, 4, 5}));
+  for (const hipGraph_t made : {same, fan, filling, longer}) HIP_OK(hipGraphDestroy(made));
+}
+
 TEST_F(Graphs, ClonesAndChildren) {
   hipGraphNode_t a = host_node(0), b = host_node(1, {a}), twin = nullptr, child = nullptr;
   hipGraph_t clone = nullptr;

@@ -76,6 +76,7 @@ enum {
   hipErrorStreamCaptureIsolation = 905,
   hipErrorStreamCaptureImplicit = 906,
   hipErrorCapturedEvent = 907,
+  hipErrorGraphExecUpdateFailure = 910,
 };
 enum : unsigned { hipStreamNonBlocking = 1, hipEventDisableTiming = 2 };
 
