@@ -107,6 +107,8 @@ class Image {
   const std::vector<Kernel>& kernels() const { return kernels_; }
   const std::map<std::string, Global>& globals() const { return globals_; }
   const Chip& chip() const { return chip_; }
+  /// Gives variables the values that they had when the image was loaded.
+  void restore() const;
   /// The executable part, where s_setpc and s_swappc may lead.
   const std::byte* text() const { return text_; }
   size_t text_bytes() const { return text_bytes_; }
@@ -119,6 +121,14 @@ class Image {
 
  private:
   void relocate(const CodeObject& object);
+  void remember(const CodeObject& object);
+
+  // What was loaded where no code is; zeros follow up to `memory_bytes`.
+  struct Data {
+    std::byte* start;
+    uint64_t memory_bytes;
+    std::vector<std::byte> bytes;
+  };
 
   const Chip& chip_;
   Memory& memory_;
@@ -126,6 +136,7 @@ class Image {
   uint64_t bytes_ = 0;
   const std::byte* text_ = nullptr;
   size_t text_bytes_ = 0;
+  std::vector<Data> data_;
   std::vector<Kernel> kernels_;
   std::map<std::string, Global> globals_;
   std::map<uint64_t, std::pair<std::string, uint64_t>> functions_;  // address -> name, size

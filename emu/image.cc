@@ -56,6 +56,7 @@ Image::Image(std::span<const std::byte> file, const Chip& chip, Memory& memory)
     }
     memory.mark_initialized(reinterpret_cast<uint64_t>(base_), bytes_);
     relocate(object);
+    remember(object);
   } catch (...) {
     memory.release(base_);
     throw;
@@ -118,6 +119,21 @@ void Image::relocate(const CodeObject& object) {
                         "code object: unknown relocation type " + std::to_string(relocation.type));
     }
     std::memcpy(reinterpret_cast<void*>(place), &value, wide ? 8 : 4);
+  }
+}
+
+void Image::remember(const CodeObject& object) {
+  for (const auto& segment : object.segments) {
+    if (segment.executable) continue;
+    std::byte* start = base_ + segment.address;
+    data_.push_back({start, segment.memory_bytes, {start, start + segment.bytes.size()}});
+  }
+}
+
+void Image::restore() const {
+  for (const Data& data : data_) {
+    std::copy(data.bytes.begin(), data.bytes.end(), data.start);
+    std::memset(data.start + data.bytes.size(), 0, data.memory_bytes - data.bytes.size());
   }
 }
 

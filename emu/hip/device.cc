@@ -6,6 +6,7 @@
 #include "emu/hip/graph.h"
 #include "emu/hip/report.h"
 #include "emu/hip/runtime.h"
+#include "emu/hip/tables.h"
 
 namespace emu::hip {
 namespace {
@@ -165,7 +166,25 @@ void Device::reset() {
     if (library_heap_ != 0) memory().release(reinterpret_cast<void*>(library_heap_));
     library_heap_ = 0;
   }
+  reset_pools(*this);
+  reset_modules(*this);
+  reset_fat_binaries(*this);
+  forget_peers();
+  print_bytes_.store(kPrintBytes);
   failure_.store(hipSuccess);
+}
+
+void Device::forget_peers() {
+  {
+    const std::lock_guard lock(blocks_mutex_);
+    peers_.clear();
+  }
+  for (const auto& other : Runtime::get().devices()) {
+    if (other.get() == this || other->ready_memory_.load() == nullptr) continue;
+    memory().set_peer(other->ready_memory_.load(), false);
+    // What a pool of this device let the other one touch; its own peers are its own affair.
+    if (!other->has_peer(index_)) other->memory().set_peer(&memory(), false);
+  }
 }
 
 KernelHeap& Device::kernel_heap() {
@@ -208,6 +227,11 @@ void Device::give_back(std::unique_ptr<Hostcall> hostcall) {
 bool Device::add_peer(int device) {
   const std::lock_guard lock(blocks_mutex_);
   return peers_.insert(device).second;
+}
+
+bool Device::has_peer(int device) {
+  const std::lock_guard lock(blocks_mutex_);
+  return peers_.contains(device);
 }
 
 bool Device::remove_peer(int device) {

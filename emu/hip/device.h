@@ -51,7 +51,8 @@ class Device {
   Error failure() const { return failure_.load(); }
   void fail(const Fault& fault);
   std::string last_report() const;
-  /// Waits, frees what programs allocated, and forgets the failure.
+  /// Waits, and puts the device back into the state it began in: memory, pools, variables of modules, peers,
+  /// limits; the failure is forgotten. Streams, events and modules stay.
   void reset();
 
   /// Blocks that programs own. Throws hipErrorOutOfMemory.
@@ -77,6 +78,7 @@ class Device {
   /// Devices whose memory kernels here may touch. False when nothing changes.
   bool add_peer(int device);
   bool remove_peer(int device);
+  bool has_peer(int device);
 
   /// The process ends: nothing begins any more, and running kernels go no further.
   void end_streams();
@@ -86,6 +88,9 @@ class Device {
   const std::atomic<bool>& ending() const { return ending_; }
 
  private:
+  static constexpr size_t kPrintBytes = size_t{1} << 20;
+  void forget_peers();
+
   const int index_;
   const Chip& chip_;
   const uint64_t memory_bytes_;
@@ -107,7 +112,7 @@ class Device {
   std::mutex host_mutex_;
   uint64_t library_heap_ = 0;
   std::vector<std::unique_ptr<Hostcall>> hostcalls_;  // that are not in use
-  std::atomic<size_t> print_bytes_{size_t{1} << 20};
+  std::atomic<size_t> print_bytes_{kPrintBytes};
 };
 
 /// A stream by its handle, for the calling thread's device.

@@ -112,6 +112,10 @@ Handles<Module>& handles<Module>() {
   return live_modules;
 }
 void clear_modules() { live_modules.clear(); }
+void reset_modules(Device& device) {
+  for (const Module* module : live_modules.all())
+    if (&module->device() == &device) module->image().restore();
+}
 
 Module::Module(std::span<const std::byte> image, Device& device) : device_(device) {
   image_ = std::make_shared<Image>(select_code(image, device.chip()).bytes, device.chip(), device.memory());

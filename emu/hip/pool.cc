@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <atomic>
 #include <cstring>
+#include <iterator>
 #include <map>
 #include <memory>
 #include <mutex>
@@ -24,6 +25,12 @@ class Pool {
   uint64_t used = 0, high = 0;
   uint64_t threshold = 0;
   int reuse[3] = {1, 1, 1};
+
+  void refresh() {
+    const std::lock_guard lock(mutex);
+    used = high = threshold = 0;
+    std::fill(std::begin(reuse), std::end(reuse), 1);
+  }
 };
 
 namespace {
@@ -97,6 +104,24 @@ enum PoolAttribute {
 bool free_pooled_now(void* block) {
   Block entry;
   return take(block, entry) && entry.pool->device.release(block);
+}
+
+void reset_pools(Device& device) {
+  std::vector<Pool*> gone;
+  {
+    const std::lock_guard lock(blocks_mutex);
+    std::erase_if(blocks, [&](const auto& entry) { return &entry.second.pool->device == &device; });
+    chosen.erase(device.index());
+    for (Pool* pool : live_pools.all()) {
+      if (&pool->device != &device) continue;
+      if (defaults[device.index()] == pool) {
+        pool->refresh();
+      } else {
+        gone.push_back(pool);
+      }
+    }
+  }
+  for (Pool* pool : gone) live_pools.take(pool);
 }
 
 void clear_pools() {

@@ -59,6 +59,16 @@ auto& binaries = *new std::map<FatBinary*, std::unique_ptr<FatBinary>>;
 std::map<const void*, Name> functions, variables;
 thread_local std::vector<Configuration> configurations;
 
+// The device's variables of these names hold the addresses of the memory that both sides share.
+void set_managed(const FatBinary& binary, const Image& image) {
+  for (const Managed& managed : binary.managed) {
+    const auto* global = image.find_global(managed.name);
+    if (global != nullptr && global->bytes >= sizeof(void*))
+      std::memcpy(reinterpret_cast<void*>(global->address), static_cast<const void*>(managed.host_pointer),
+                  sizeof(void*));
+  }
+}
+
 // The binary's module on a device; registry_mutex is held. Throws LoadError.
 Module& module_on(FatBinary& binary, Device& device) {
   auto& module = binary.modules[&device];
@@ -67,13 +77,7 @@ Module& module_on(FatBinary& binary, Device& device) {
     const size_t size = image_size(binary.binary);
     require(size > 0, hipErrorInvalidKernelFile, "the program's fat binary is none");
     module = std::make_unique<Module>(std::span(static_cast<const std::byte*>(binary.binary), size), device);
-    for (const Managed& managed : binary.managed) {
-      // The device's variable of that name holds the address of the memory that both sides share.
-      const auto* global = module->image().find_global(managed.name);
-      if (global != nullptr && global->bytes >= sizeof(void*))
-        std::memcpy(reinterpret_cast<void*>(global->address), static_cast<const void*>(managed.host_pointer),
-                    sizeof(void*));
-    }
+    set_managed(binary, module->image());
   }
   return *module;
 }
@@ -83,6 +87,16 @@ Module& module_on(FatBinary& binary, Device& device) {
 void clear_fat_binaries() {
   const std::lock_guard lock(registry_mutex);
   for (const auto& [handle, binary] : binaries) binary->modules.clear();
+}
+
+void reset_fat_binaries(Device& device) {
+  const std::lock_guard lock(registry_mutex);
+  for (const auto& [handle, binary] : binaries) {
+    const auto found = binary->modules.find(&device);
+    if (found == binary->modules.end() || !found->second) continue;
+    found->second->image().restore();
+    set_managed(*binary, found->second->image());
+  }
 }
 
 Function* find_registered_function(const void* host_address, Device& device) {

@@ -8,6 +8,8 @@
 
 namespace emu::hip {
 
+class Device;
+
 /// Null for a number that is no error.
 const char* error_name(int code);
 const char* error_text(int code);
@@ -23,6 +25,12 @@ void clear_graphs();
 void clear_modules();
 void clear_fat_binaries();
 void clear_pools();
+
+/// hipDeviceReset: pools that programs made on the device are gone, its default one is as in the beginning,
+/// and so are the variables of modules and of fat binaries.
+void reset_pools(Device& device);
+void reset_modules(Device& device);
+void reset_fat_binaries(Device& device);
 
 /// Throws hipErrorStreamCaptureUnsupported, and spoils the captures, where a capture forbids calls that could
 /// wait.
