@@ -61,6 +61,19 @@ Memory::Block block_around(const void* address) {
   return runtime.host().registered_at(number(address));
 }
 
+constexpr int kHost = -1;                                // hipCpuDeviceId
+constexpr int kSetReadMostly = 1, kUnsetReadMostly = 2;  // of hipMemoryAdvise
+
+// A range inside one block, and the host or a device.
+void check_hint(const void* address, size_t bytes, int device) {
+  require(address != nullptr && bytes > 0, hipErrorInvalidValue, "no range");
+  const auto block = block_around(address);
+  require(block.bytes > 0, hipErrorInvalidValue, "not memory that HIP knows");
+  require(bytes <= block.bytes - (number(address) - block.address), hipErrorInvalidValue,
+          "the range ends beyond its block");
+  if (device != kHost) Runtime::get().device(device);
+}
+
 }  // namespace
 }  // namespace emu::hip
 
@@ -231,15 +244,17 @@ EMU_API int hipPointerGetAttributes(PointerAttributes* attributes, const void* a
   });
 }
 
-// Memory is one: nothing moves, so advice and prefetching have nothing to do but to check the range.
-EMU_API int hipMemPrefetchAsync(const void* address, size_t bytes, int, StreamHandle stream) {
+// Memory is one: nothing moves, so advice and prefetching have nothing to do but to check what they are
+// given.
+EMU_API int hipMemPrefetchAsync(const void* address, size_t bytes, int device, StreamHandle stream) {
   return api("hipMemPrefetchAsync", [&] {
+    check_hint(address, bytes, device);
     find_stream(stream);
-    require(bytes > 0 && block_around(address).bytes > 0, hipErrorInvalidValue, "not managed memory");
   });
 }
-EMU_API int hipMemAdvise(const void* address, size_t bytes, int, int) {
+EMU_API int hipMemAdvise(const void* address, size_t bytes, int advice, int device) {
   return api("hipMemAdvise", [&] {
-    require(bytes > 0 && block_around(address).bytes > 0, hipErrorInvalidValue, "not managed memory");
+    const bool names_device = advice != kSetReadMostly && advice != kUnsetReadMostly;
+    check_hint(address, bytes, names_device ? device : kHost);
   });
 }

@@ -227,6 +227,31 @@ TEST_F(Hip, PinnedManagedAndRegisteredMemory) {
   HIP_OK(hipFree(device));
 }
 
+TEST_F(Hip, PrefetchingChecksWhatItIsGiven) {
+  constexpr int kHost = -1, kNone = -2;  // hipCpuDeviceId, hipInvalidDeviceId
+  char *managed = nullptr, outside[16] = {};
+  HIP_OK(hipMallocManaged(reinterpret_cast<void**>(&managed), 4096, 1));
+  for (const int device : {0, 2, kHost}) {
+    HIP_OK(hipMemPrefetchAsync(managed, 4096, device, nullptr));
+    HIP_OK(hipMemPrefetchAsync(managed + 4000, 96, device, nullptr));
+    HIP_OK(hipMemAdvise(managed, 4096, 3, device));
+    EXPECT_EQ(hipMemPrefetchAsync(nullptr, 4096, device, nullptr), hipErrorInvalidValue);
+    EXPECT_EQ(hipMemPrefetchAsync(outside, 16, device, nullptr), hipErrorInvalidValue);
+    EXPECT_EQ(hipMemPrefetchAsync(managed, 0, device, nullptr), hipErrorInvalidValue);
+    EXPECT_EQ(hipMemPrefetchAsync(managed, 4097, device, nullptr), hipErrorInvalidValue);
+    EXPECT_EQ(hipMemPrefetchAsync(managed + 4000, SIZE_MAX, device, nullptr), hipErrorInvalidValue);
+    EXPECT_EQ(hipMemAdvise(managed + 1, 4096, 3, device), hipErrorInvalidValue);
+  }
+  for (const int device : {3, kNone}) {
+    EXPECT_EQ(hipMemPrefetchAsync(managed, 4096, device, nullptr), hipErrorInvalidDevice);
+    EXPECT_EQ(hipMemAdvise(managed, 4096, 3, device), hipErrorInvalidDevice);
+    HIP_OK(hipMemAdvise(managed, 4096, 1, device));  // read mostly, wherever that is
+  }
+  EXPECT_EQ(hipMemPrefetchAsync(managed, 4096, 0, reinterpret_cast<hipStream_t>(outside)),
+            hipErrorInvalidHandle);
+  HIP_OK(hipFree(managed));
+}
+
 TEST_F(Hip, PoolsCountAndOrder) {
   hipStream_t stream = nullptr;
   HIP_OK(hipStreamCreate(&stream));

@@ -110,6 +110,8 @@ int hipHostRegister(void*, size_t, unsigned);
 int hipHostUnregister(void*);
 int hipPointerGetAttributes(hipPointerAttribute_t*, const void*);
 int hipMemGetAddressRange(void**, size_t*, void*);
+int hipMemPrefetchAsync(const void*, size_t, int, hipStream_t);
+int hipMemAdvise(const void*, size_t, int, int);
 int hipMallocAsync(void**, size_t, hipStream_t);
 int hipFreeAsync(void*, hipStream_t);
 int hipMemPoolCreate(hipMemPool_t*, const hipMemPoolProps*);
