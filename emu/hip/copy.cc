@@ -2,7 +2,10 @@
 #include "emu/hip/copy.h"
 
 #include <algorithm>
+#include <atomic>
 #include <cstring>
+#include <memory>
+#include <vector>
 
 #include "emu/hip/device.h"
 #include "emu/hip/graph.h"
@@ -103,6 +106,35 @@ void fill_row(std::byte* row, size_t width, uint32_t value, size_t value_bytes) 
   if (const Memory* memory = memory_of(row)) memory->mark_initialized(at(row), width);
 }
 
+// Bytes of pageable memory as they were at a call, for a copy that runs later. All there are at one time have
+// kMost bytes at most.
+class Taken {
+ public:
+  static constexpr size_t kMost = size_t{64} << 20;
+
+  // Null where there would be more.
+  static std::shared_ptr<Taken> from(const std::byte* start, size_t bytes) {
+    auto taken = std::make_shared<Taken>();
+    size_t before = total.load();
+    do {
+      if (bytes > kMost - before) return nullptr;
+    } while (!total.compare_exchange_weak(before, before + bytes));
+    taken->counted_ = bytes;
+    taken->bytes_.assign(start, start + bytes);
+    return taken;
+  }
+  Taken() = default;
+  ~Taken() { total -= counted_; }
+  Taken(const Taken&) = delete;
+  Taken& operator=(const Taken&) = delete;
+  std::byte* data() { return bytes_.data(); }
+
+ private:
+  static inline std::atomic<size_t> total{0};
+  size_t counted_ = 0;
+  std::vector<std::byte> bytes_;
+};
+
 bool strict() { return Runtime::get().settings().options.check == Check::Strict; }
 
 }  // namespace
@@ -152,16 +184,20 @@ void copy(Side to, Side from, CopyShape shape, int kind, Stream& stream, bool wa
   Work work = copy_work(to, from, shape);
   if (wait) forbid_while_capturing();
   Work staged;
+  bool must_wait = wait;
   const bool from_pageable = place_of(from.start) == Place::Pageable,
              to_pageable = place_of(to.start) == Place::Pageable;
   const size_t bytes = extent(from, shape);
   if (!wait && !strict() && from_pageable && bytes > 0 && !is_capturing(stream)) {
     // The program may change its memory as soon as the call returns.
-    const auto taken = std::make_shared<std::vector<std::byte>>(from.start, from.start + bytes);
-    staged = [=] { do_copy(to, {taken->data(), from.row_pitch, from.slice_pitch}, shape); };
+    if (const auto taken = Taken::from(from.start, bytes)) {
+      staged = [=] { do_copy(to, {taken->data(), from.row_pitch, from.slice_pitch}, shape); };
+    } else {
+      must_wait = true;
+    }
   }
   const Ticket ticket = enqueue(stream, {NodeType::Memcpy, std::move(work), nullptr}, std::move(staged));
-  if (ticket && (wait || (to_pageable && !strict()))) {
+  if (ticket && (must_wait || (to_pageable && !strict()))) {
     ticket->wait();
     stream.device().check();
   }

@@ -30,8 +30,8 @@ Place place_of(const void* address);
 
 /// Throws ApiError when the ranges are not inside memory that is there; then copies on the stream.
 /// wait: the host goes on only when it is done. Otherwise that depends on the memory, as HIP has it: from
-/// pageable memory the bytes are taken at once, into pageable memory the host waits (not under
-/// BEESWAX_EMU_CHECK=strict).
+/// pageable memory the bytes are taken at once (where more than 64 MiB would be taken and wait for their
+/// copies, the host waits), into pageable memory the host waits (not under BEESWAX_EMU_CHECK=strict).
 void copy(Side to, Side from, CopyShape shape, int kind, Stream& stream, bool wait);
 void copy_flat(void* to, const void* from, size_t bytes, int kind, Stream& stream, bool wait);
 

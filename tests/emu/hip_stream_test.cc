@@ -72,6 +72,46 @@ TEST_F(Streams, PageableSourcesAreTakenAtOnce) {
   EXPECT_EQ(mine[255], 5);
 }
 
+// "If host or dest are not pinned, the memory copy will be performed synchronously": this one is ahead of it
+// by 64 MiB at most.
+TEST_F(Streams, PageableSourcesAreTakenWithinBounds) {
+  constexpr size_t kPiece = size_t{4} << 20, kPieces = 20, kAhead = 16;
+  char* large = nullptr;
+  HIP_OK(hipMalloc(reinterpret_cast<void**>(&large), kPiece * kPieces));
+  std::atomic<size_t> returned{0};
+  Gate gate;
+  gate.close_on(streams[0]);
+  std::thread copies([&] {
+    std::vector<char> source(kPiece);
+    for (size_t i = 0; i < kPieces; ++i) {
+      std::memset(source.data(), static_cast<int>(i), kPiece);
+      EXPECT_EQ(hipMemcpyAsync(large + i * kPiece, source.data(), kPiece, hipMemcpyHostToDevice, streams[0]),
+                hipSuccess);
+      ++returned;
+    }
+  });
+  while (returned < kAhead) std::this_thread::yield();
+  std::this_thread::sleep_for(std::chrono::milliseconds(100));
+  EXPECT_EQ(returned, kAhead);
+  gate.open();
+  copies.join();
+  HIP_OK(hipStreamSynchronize(streams[0]));
+  std::vector<char> all(kPiece * kPieces);
+  HIP_OK(hipMemcpy(all.data(), large, all.size(), hipMemcpyDeviceToHost));
+  for (size_t i = 0; i < kPieces; ++i) {
+    EXPECT_EQ(all[i * kPiece], static_cast<char>(i));
+    EXPECT_EQ(all[(i + 1) * kPiece - 1], static_cast<char>(i));
+  }
+  // One copy of more than that is done when the call returns.
+  all.back() = 77;
+  HIP_OK(hipMemcpyAsync(large, all.data(), all.size(), hipMemcpyHostToDevice, streams[0]));
+  all.back() = 78;
+  char last = 0;
+  HIP_OK(hipMemcpy(&last, large + all.size() - 1, 1, hipMemcpyDeviceToHost));
+  EXPECT_EQ(last, 77);
+  HIP_OK(hipFree(large));
+}
+
 TEST_F(Streams, TheNullStreamAndBlockingStreamsWaitForEachOther) {
   Gate gate;
   gate.close_on(blocking);
