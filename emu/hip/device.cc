@@ -15,7 +15,8 @@ namespace {
 std::mutex live_mutex;
 std::set<Stream*> live_streams;
 
-// hipStreamPerThread: one for each thread and device, gone with the thread, as if it were destroyed.
+// hipStreamPerThread: one for each thread and device, gone with the thread, as if it were destroyed. Nobody
+// waits for its work, because exit() is an end of the calling thread too.
 struct ThreadStreams {
   std::map<Device*, Stream*> streams;
   ~ThreadStreams() {
@@ -23,7 +24,7 @@ struct ThreadStreams {
     if (!alive()) return;
     for (const auto& [device, stream] : streams) {
       leave_capture(*stream);
-      device->destroy_stream(stream);
+      device->leave_stream(stream);
     }
   }
 };
@@ -100,6 +101,7 @@ void Device::check() const {
 }
 
 Stream* Device::create_stream(unsigned flags, int priority) {
+  sweep();
   auto stream = std::make_unique<Stream>(*this, flags, priority);
   Stream* handle = stream.get();
   const std::lock_guard lock(order_);
@@ -122,6 +124,30 @@ void Device::destroy_stream(Stream* handle) {
     stream = std::move(found->second);
     streams_.erase(found);
   }
+}
+
+void Device::leave_stream(Stream* handle) {
+  {
+    const std::lock_guard lock(live_mutex);
+    live_streams.erase(handle);
+  }
+  {
+    const std::lock_guard lock(order_);
+    left_.push_back(handle);
+  }
+  sweep();
+}
+
+void Device::sweep() {
+  std::vector<std::unique_ptr<Stream>> done;  // they go when the lock is free again
+  const std::lock_guard lock(order_);
+  std::erase_if(left_, [&](Stream* stream) {
+    if (!stream->last()->done()) return false;
+    const auto found = streams_.find(stream);
+    done.push_back(std::move(found->second));
+    streams_.erase(found);
+    return true;
+  });
 }
 
 std::vector<Ticket> Device::pending() {

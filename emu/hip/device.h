@@ -40,7 +40,10 @@ class Device {
 
   Stream& null_stream() { return *null_; }
   Stream* create_stream(unsigned flags, int priority);
+  /// Waits for its work first.
   void destroy_stream(Stream* stream);
+  /// The stream is no program's any more, and goes some time after its work.
+  void leave_stream(Stream* stream);
   /// Null, a number with a meaning, or a handle; the stream may be another device's.
   void synchronize();
   /// Every stream's newest ticket.
@@ -90,6 +93,8 @@ class Device {
  private:
   static constexpr size_t kPrintBytes = size_t{1} << 20;
   void forget_peers();
+  /// Streams that were left and have done their work go.
+  void sweep();
 
   const int index_;
   const Chip& chip_;
@@ -101,6 +106,7 @@ class Device {
   std::mutex order_;  // of submissions, and guards streams_
   std::unique_ptr<Stream> null_;
   std::map<Stream*, std::unique_ptr<Stream>> streams_;
+  std::vector<Stream*> left_;  // of streams_; guarded by order_
   std::atomic<bool> ending_{false};
   std::atomic<Error> failure_{hipSuccess};
   mutable std::mutex report_mutex_;

@@ -56,7 +56,7 @@ class Library {
 };
 
 // Submits the kernel with 128 sevens, and returns where they are.
-int* launch_triple(const Library& hip, const std::vector<std::byte>& code) {
+int* launch_triple(const Library& hip, const std::vector<std::byte>& code, void* stream = nullptr) {
   void *module = nullptr, *function = nullptr;
   int* block = nullptr;
   const std::vector<int> values(128, 7);
@@ -67,8 +67,8 @@ int* launch_triple(const Library& hip, const std::vector<std::byte>& code) {
                      size_t{512}, 1),
             0);
   void* params[] = {&block};
-  EXPECT_EQ(hip.call("hipModuleLaunchKernel", function, 2u, 1u, 1u, 64u, 1u, 1u, 0u,
-                     static_cast<void*>(nullptr), &params[0], static_cast<void**>(nullptr)),
+  EXPECT_EQ(hip.call("hipModuleLaunchKernel", function, 2u, 1u, 1u, 64u, 1u, 1u, 0u, stream, &params[0],
+                     static_cast<void**>(nullptr)),
             0);
   return block;
 }
@@ -208,6 +208,12 @@ TEST(Load, AProcessEndsThoughAKernelDoesNot) {
     std::exit(testing::Test::HasFailure() ? 1 : 0);
   };
   EXPECT_EQ(status_of(while_a_thread_waits), 0);
+  const auto in_the_threads_own_stream = [&] {
+    const Library hip("libamdhip64.so");
+    launch_triple(hip, code, reinterpret_cast<void*>(2));
+    usleep(20000);
+  };
+  EXPECT_EQ(status_of(in_the_threads_own_stream), 0);
 }
 
 TEST(Load, AProcessEndsThoughAHostFunctionDoesNot) {

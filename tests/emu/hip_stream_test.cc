@@ -377,6 +377,23 @@ TEST_F(Streams, AThreadEndsInACapture) {
   hipGetLastError();
 }
 
+// A thread that ends waits for nothing, and what it asked for is still done.
+TEST_F(Streams, WorkOfAThreadThatHasEnded) {
+  const auto per_thread = reinterpret_cast<hipStream_t>(2);
+  Gate gate;
+  HIP_OK(hipMemset(device, 0, 256));
+  HIP_OK(hipDeviceSynchronize());
+  std::thread([&] {
+    gate.close_on(per_thread);
+    EXPECT_EQ(hipMemsetAsync(device, 6, 256, per_thread), hipSuccess);
+  }).join();
+  HIP_OK(hipMemcpyAsync(pinned, device, 256, hipMemcpyDeviceToHost, nullptr));
+  EXPECT_EQ(hipStreamQuery(nullptr), hipErrorNotReady) << "the null stream waits for it";
+  gate.open();
+  HIP_OK(hipDeviceSynchronize());
+  EXPECT_EQ(pinned[255], 6);
+}
+
 TEST_F(Streams, ManyStreamsManyThreads) {
   std::vector<std::thread> threads;
   for (int t = 0; t < 4; ++t)
