@@ -38,6 +38,8 @@ class BW_API Error : public std::exception {
   const std::source_location& where() const { return where_; }
   /// What was being done when it happened, innermost first.
   const std::vector<std::string>& context() const { return context_; }
+  /// Names the operation that the caller called in the place of one that it is made of; returns *this.
+  Error& called(std::string_view operation);
   /// Adds one line to the context chain; returns *this so that it can be rethrown.
   Error& while_doing(std::string context);
   const char* what() const noexcept override { return text_.c_str(); }

@@ -54,20 +54,20 @@ class BW_API Tensor {
   /// New tensors of this one's shape, dtype and device.
   Tensor zeros_like() const;
   Tensor ones_like() const;
-  Tensor full_like(const Scalar& value) const { return full(shape(), value, dtype(), device()); }
-  Tensor empty_like() const { return empty(shape(), dtype(), device()); }
+  Tensor full_like(const Scalar& value) const;
+  Tensor empty_like() const;
   /// A rank-0 tensor.
   static Tensor scalar(const Scalar& value, DType dtype, const Device& device = Device::default_device());
   /// Copies `count` elements of `shape`; InvalidArgument if the counts differ.
   template <class T>
   static Tensor from_span(std::span<const T> data, const Shape& shape,
                           const Device& device = Device::default_device()) {
-    return from_bytes(std::as_bytes(data), shape, kDTypeOf<T>, device);
+    return from_host("from_span", std::as_bytes(data), shape, kDTypeOf<T>, device);
   }
   template <class T>
   static Tensor from_vec(const std::vector<T>& data, const Shape& shape,
                          const Device& device = Device::default_device()) {
-    return from_span(std::span<const T>(data), shape, device);
+    return from_host("from_vec", std::as_bytes(std::span(data)), shape, kDTypeOf<T>, device);
   }
   /// [n], the n values of a range (a container, an array, a view, also one that can be read only once), in
   /// its order; the dtype is that of the range's value type: Tensor::from_iter(std::views::iota(0, 5)) is a
@@ -76,9 +76,11 @@ class BW_API Tensor {
   template <std::ranges::input_range Values>
     requires requires { DTypeOf<std::ranges::range_value_t<Values>>::value; }
   static Tensor from_iter(Values&& values, const Device& device = Device::default_device()) {
-    std::vector<std::ranges::range_value_t<Values>> out;
+    using T = std::ranges::range_value_t<Values>;
+    std::vector<T> out;
     for (auto&& value : values) out.push_back(value);
-    return from_vec(out, {static_cast<int64_t>(out.size())}, device);
+    return from_host("from_iter", std::as_bytes(std::span(out)), {static_cast<int64_t>(out.size())},
+                     kDTypeOf<T>, device);
   }
   /// From nested lists of one to four axes: Tensor::of({{1.0f, 2.0f}, {3.0f, 4.0f}}) is a [2, 2] of f32.
   /// InvalidArgument where the lists of one level differ in length.
@@ -165,22 +167,19 @@ class BW_API Tensor {
   /// not fit the host.
   template <class T>
   std::vector<T> to_vec() const {
-    const size_t count = check_host_copy("to_vec", kDTypeOf<T>);
-    std::vector<T> out = on_host("to_vec", [&] { return std::vector<T>(count); });
-    copy_to_host(out.data());
-    return out;
+    return host_vec<T>("to_vec");
   }
   /// The same into memory of the caller's; ShapeMismatch unless it holds as many elements.
   template <class T>
   void copy_to(std::span<T> out) const {
     require_room("copy_to", out.size(), check_host_copy("copy_to", kDTypeOf<T>));
-    copy_to_host(out.data());
+    on_host("copy_to", [&] { copy_to_host(out.data()); });
   }
   /// What to_vec gives, nested by axis, of a tensor of rank 1, 2 or 3; ShapeMismatch for another rank.
   template <class T>
   std::vector<T> to_vec1() const {
     require_rank("to_vec1", 1);
-    return to_vec<T>();
+    return host_vec<T>("to_vec1");
   }
   template <class T>
   std::vector<std::vector<T>> to_vec2() const {
@@ -210,7 +209,7 @@ class BW_API Tensor {
     check_host_copy("to_scalar", kDTypeOf<T>);
     require_one_element();
     T out;
-    copy_to_host(&out);
+    on_host("to_scalar", [&] { copy_to_host(&out); });
     return out;
   }
   /// Any dtype, converted to double.
@@ -280,7 +279,11 @@ class BW_API Tensor {
   /// minimum(maximum(x, lo), hi); the bounds are numbers or tensors that broadcast.
   template <class Lo, class Hi>
   Tensor clamp(const Lo& lo, const Hi& hi) const {
-    return maximum(lo).minimum(hi);
+    try {
+      return maximum(lo).minimum(hi);
+    } catch (...) {
+      rethrow_as("clamp");
+    }
   }
   /// Rounds to a number of decimals, halves away from zero: round(x * 10^d) / 10^d, in f32 for narrower
   /// floats; a negative number rounds to tens, hundreds, ... Numbers without a digit as far to the right stay
@@ -412,20 +415,31 @@ class BW_API Tensor {
   Tensor with_layout(const Layout& layout) const;
 
  private:
+  static Tensor from_host(std::string_view operation, std::span<const std::byte> bytes, const Shape& shape,
+                          DType dtype, const Device& device);
+  [[noreturn]] void rethrow_as(std::string_view operation) const;  // what was caught, named so
   // Elements to make room for on the host, once it is known that they can be copied there as `expected`.
   size_t check_host_copy(std::string_view operation, DType expected) const;
   void copy_to_host(void* out) const;
+  // Passes on what was caught; OutOfMemory where the host had none.
   [[noreturn]] void refuse_host_copy(std::string_view operation) const;
   // What `make` returns; OutOfMemory where the host's memory does not hold it.
   template <class Make>
   auto on_host(std::string_view operation, const Make& make) const {
     try {
       return make();
-    } catch (const std::bad_alloc&) {
-      refuse_host_copy(operation);
-    } catch (const std::length_error&) {
+    } catch (...) {
       refuse_host_copy(operation);
     }
+  }
+  template <class T>
+  std::vector<T> host_vec(std::string_view operation) const {
+    const size_t count = check_host_copy(operation, kDTypeOf<T>);
+    return on_host(operation, [&] {
+      std::vector<T> out(count);
+      copy_to_host(out.data());
+      return out;
+    });
   }
   void require_one_element() const;
   void require_room(std::string_view operation, size_t room, size_t wanted) const;
@@ -448,7 +462,7 @@ class BW_API Tensor {
     Shape shape;
     std::vector<T> out;
     flatten_list(list, 0, &shape, &out);
-    return from_vec(out, shape, device);
+    return from_host("of", std::as_bytes(std::span(out)), shape, kDTypeOf<T>, device);
   }
   detail::Ref<detail::RefCounted> impl_;  // a TensorImpl
 };

@@ -33,6 +33,12 @@ Error::~Error() = default;
 Error::Error(const Error&) = default;
 Error& Error::operator=(const Error&) = default;
 
+Error& Error::called(std::string_view operation) {
+  operation_ = operation;
+  compose();
+  return *this;
+}
+
 Error& Error::while_doing(std::string context) {
   context_.push_back(std::move(context));
   compose();

@@ -2,7 +2,8 @@
 // What every operation does before it calls a backend: names for operands, checks with their messages.
 #pragma once
 
-#include <new>
+#include <initializer_list>
+#include <string>
 #include <string_view>
 
 #include "backends/backend.h"
@@ -29,19 +30,21 @@ void write_in_place(const Tensor& x, const Submit& submit) {
   x.storage().bump_version();
 }
 
-/// Submits what takes memory of its own beside x and its result: where there is none, the error names the
-/// operation and x.
-template <class Submit>
-void within_memory(std::string_view operation, const Tensor& x, const Submit& submit) {
-  try {
-    submit();
-  } catch (const std::bad_alloc&) {
-    fail(ErrorKind::OutOfMemory, operation, "no memory for what the operation needs beside ", x.describe());
-  } catch (Error& error) {
-    if (error.kind() != ErrorKind::OutOfMemory && error.kind() != ErrorKind::TooLarge) throw;
-    throw error.while_doing(join_text(operation, " of ", x.describe()));
-  }
-}
+/// An argument of an operation, as errors show it; made where there is one.
+struct Given {
+  std::string_view name;  // empty for the tensor whose method it is
+  bool defined;
+  std::string text;
+  template <class T>  // a Tensor or a QTensor
+  Given(std::string_view n, const T& x)
+      : name(n), defined(x.defined()), text(defined ? x.describe() : std::string()) {}
+  template <class T>
+  Given(const T& x) : Given("", x) {}  // NOLINT(google-explicit-constructor)
+};
+
+/// Throws what an operation caught, in the handler around its body: what was wrong with sizes, memory or
+/// arguments names this operation, not one that it is made of, and the arguments.
+[[noreturn]] void rethrow_as(std::string_view operation, std::initializer_list<Given> arguments);
 
 /// A new dense tensor on x's device.
 inline Tensor empty_on(const Tensor& x, const Shape& shape, DType dtype) {

@@ -33,7 +33,7 @@ struct Call {
       refuse(ErrorKind::InvalidArgument, join_text(name, " must be from ", least, " to 2^40, got ", value));
   }
 
-  void check(int rank, std::string_view x_axes, std::string_view kernel_axes) const {
+  void check(int rank, std::string_view x_axes, std::string_view kernel_axes) const try {
     ops::check_dtype(operation, x, ops::Accept::Number);
     ops::check_same_dtype(operation, x, kernel);
     ops::check_same_device(operation, x, kernel);
@@ -52,7 +52,11 @@ struct Call {
       refuse(ErrorKind::InvalidArgument, "output_padding is an option of transposed convolutions");
     }
     check_channels();
+  } catch (...) {
+    rethrow();
   }
+
+  [[noreturn]] void rethrow() const { ops::rethrow_as(operation, {x, {"kernel", kernel}}); }
 
   void check_channels() const {
     const int64_t channels = x.dim(1);
@@ -99,7 +103,7 @@ struct Call {
 };
 
 // x is [b, c, h, w], the kernel [.., .., kh, kw]; options of the height apply unless it is 1-D's.
-Tensor convolve(const Call& call, bool flat, const Tensor& x, const Tensor& kernel) {
+Tensor convolve(const Call& call, bool flat, const Tensor& x, const Tensor& kernel) try {
   const ConvOptions& o = call.options;
   ConvShape s{};
   s.batch = x.dim(0);
@@ -131,14 +135,14 @@ Tensor convolve(const Call& call, bool flat, const Tensor& x, const Tensor& kern
   const Tensor out = ops::empty_on(x, to, x.dtype());
   if (out.elem_count() == 0) return out;
   Backend& backend = ops::backend_of(x);
-  ops::within_memory(call.operation, call.x, [&] {
-    if (call.transposed) {
-      backend.conv_transpose(s, ops::operand(in), ops::operand(kernel), ops::target(out));
-    } else {
-      backend.conv(s, ops::operand(in), ops::operand(kernel), ops::target(out));
-    }
-  });
+  if (call.transposed) {
+    backend.conv_transpose(s, ops::operand(in), ops::operand(kernel), ops::target(out));
+  } else {
+    backend.conv(s, ops::operand(in), ops::operand(kernel), ops::target(out));
+  }
   return out;
+} catch (...) {
+  call.rethrow();
 }
 
 }  // namespace

@@ -11,24 +11,28 @@
 #include "ops/common.h"
 
 namespace beeswax {
-Tensor Tensor::empty(const Shape& shape, DType dtype, const Device& device) {
+Tensor Tensor::empty(const Shape& shape, DType dtype, const Device& device) try {
   const size_t bytes = ops::checked_bytes(shape, dtype);
   try {
     return {backend_for(device).allocate(bytes), Layout(shape), dtype};
   } catch (Error& error) {
     throw error.while_doing(join_text("making ", shape, " ", dtype_name(dtype), " ", device));
   }
+} catch (...) {
+  ops::rethrow_as("empty", {});
 }
 
 namespace {
 
 Tensor filled(std::string_view operation, const Shape& shape, const Scalar& value, DType dtype,
-              const Device& device) {
+              const Device& device) try {
   const Scalar converted = value.to(dtype, operation);
   Tensor out = Tensor::empty(shape, dtype, device);
   ops::check_dtype(operation, out, ops::Accept::Number);
   if (out.elem_count() > 0) ops::backend_of(out).fill(ops::target(out), converted);
   return out;
+} catch (...) {
+  ops::rethrow_as(operation, {});
 }
 
 }  // namespace
@@ -42,8 +46,20 @@ Tensor Tensor::zeros(const Shape& shape, DType dtype, const Device& device) {
 Tensor Tensor::ones(const Shape& shape, DType dtype, const Device& device) {
   return filled("ones", shape, 1, dtype, device);
 }
-Tensor Tensor::zeros_like() const { return zeros(shape(), dtype(), device()); }
-Tensor Tensor::ones_like() const { return ones(shape(), dtype(), device()); }
+Tensor Tensor::zeros_like() const try { return zeros(shape(), dtype(), device()); } catch (...) {
+  ops::rethrow_as("zeros_like", {*this});
+}
+Tensor Tensor::ones_like() const try { return ones(shape(), dtype(), device()); } catch (...) {
+  ops::rethrow_as("ones_like", {*this});
+}
+Tensor Tensor::full_like(const Scalar& value) const try {
+  return full(shape(), value, dtype(), device());
+} catch (...) {
+  ops::rethrow_as("full_like", {*this});
+}
+Tensor Tensor::empty_like() const try { return empty(shape(), dtype(), device()); } catch (...) {
+  ops::rethrow_as("empty_like", {*this});
+}
 Tensor Tensor::scalar(const Scalar& value, DType dtype, const Device& device) {
   return filled("scalar", Shape(), value, dtype, device);
 }
@@ -59,25 +75,30 @@ void check_byte_count(std::span<const std::byte> bytes, const Shape& shape, DTyp
 
 }  // namespace
 
-Tensor Tensor::from_bytes(std::span<const std::byte> bytes, const Shape& shape, DType dtype,
-                          const Device& device) {
+Tensor Tensor::from_host(std::string_view operation, std::span<const std::byte> bytes, const Shape& shape,
+                         DType dtype, const Device& device) try {
   check_byte_count(bytes, shape, dtype);
   Tensor out = empty(shape, dtype, device);
   backend_for(device).upload(out.storage(), 0, bytes);
   return out;
+} catch (...) {
+  ops::rethrow_as(operation, {});
+}
+
+Tensor Tensor::from_bytes(std::span<const std::byte> bytes, const Shape& shape, DType dtype,
+                          const Device& device) {
+  return from_host("from_bytes", bytes, shape, dtype, device);
 }
 
 Tensor tensor_from_shared_bytes(std::span<const std::byte> bytes, std::shared_ptr<const void> owner,
-                                const Shape& shape, DType dtype) {
+                                const Shape& shape, DType dtype) try {
   const bool aligned = reinterpret_cast<uintptr_t>(bytes.data()) % dtype_bytes(dtype, 1) == 0;
   if (owner == nullptr || !aligned || bytes.empty())
     return Tensor::from_bytes(bytes, shape, dtype, Device::cpu());
   check_byte_count(bytes, shape, dtype);
   return {Storage::borrow(bytes, std::move(owner)), Layout(shape), dtype};
-}
-
-Tensor Tensor::arange(const Scalar& start, const Scalar& end, DType dtype, const Device& device) {
-  return arange_step(start, end, 1, dtype, device);
+} catch (...) {
+  ops::rethrow_as("tensor_from_shared_bytes", {});
 }
 
 namespace {
@@ -110,25 +131,23 @@ double steps_between(double start, double end, double step) {
   return (end / 2 - start / 2) / (step / 2);
 }
 
-}  // namespace
-
-Tensor Tensor::arange_step(const Scalar& start, const Scalar& end, const Scalar& step, DType dtype,
-                           const Device& device) {
-  ops::check_dtype("arange", empty({0}, dtype, device), ops::Accept::Number);
+Tensor range(std::string_view operation, const Scalar& start, const Scalar& end, const Scalar& step,
+             DType dtype, const Device& device) try {
+  ops::check_dtype(operation, Tensor::empty({0}, dtype, device), ops::Accept::Number);
   const bool whole = dtype_is_int(dtype);
   for (const Scalar& number : {start, end, step})
     if (!std::isfinite(number.as_double()))
-      fail(ErrorKind::InvalidArgument, "arange", "from ", start, " to ", end, " in steps of ", step,
+      fail(ErrorKind::InvalidArgument, operation, "from ", start, " to ", end, " in steps of ", step,
            "; accepted: finite numbers");
   if (step.as_double() == 0)
-    fail(ErrorKind::InvalidArgument, "arange", "from ", start, " to ", end,
+    fail(ErrorKind::InvalidArgument, operation, "from ", start, " to ", end,
          " in steps of 0; accepted: any other step");
   // The end is not one of the values, so it need not be a value of the dtype: 0 to 256 are all of u8.
-  const Scalar first = whole ? start.to(dtype, "arange") : start.as_double();
+  const Scalar first = whole ? start.to(dtype, operation) : start.as_double();
   if (whole && std::trunc(step.as_double()) != step.as_double())
-    fail(ErrorKind::InvalidArgument, "arange", "steps of ", step, " do not lead to values of ",
+    fail(ErrorKind::InvalidArgument, operation, "steps of ", step, " do not lead to values of ",
          dtype_name(dtype), "; accepted: whole numbers");
-  const Scalar by = whole ? step.to(DType::I64, "arange") : step.as_double();
+  const Scalar by = whole ? step.to(DType::I64, operation) : step.as_double();
   uint64_t count = 0;
   if (whole) {
     bool none = false;
@@ -139,54 +158,73 @@ Tensor Tensor::arange_step(const Scalar& start, const Scalar& end, const Scalar&
     count = steps > 0 ? static_cast<uint64_t>(std::min(steps, 0x1p63)) : 0;
     if (count <= (uint64_t{1} << 60) && count > 0 &&
         !std::isfinite(static_cast<double>(count - 1) * step.as_double()))
-      fail(ErrorKind::InvalidArgument, "arange", "from ", start, " to ", end, " in steps of ", step,
+      fail(ErrorKind::InvalidArgument, operation, "from ", start, " to ", end, " in steps of ", step,
            ": the last value is farther from the first than f64 has numbers; accepted: a distance up to ",
            DBL_MAX);
   }
   if (count > (uint64_t{1} << 60))
-    fail(ErrorKind::TooLarge, "arange", "from ", start, " to ", end, " in steps of ", step,
+    fail(ErrorKind::TooLarge, operation, "from ", start, " to ", end, " in steps of ", step,
          " has more than 2^60 elements");
   if (whole && count > 0)
     (void)Scalar(static_cast<int64_t>(static_cast<uint64_t>(first.as_int()) +
                                       (count - 1) * static_cast<uint64_t>(by.as_int())))
-        .to(dtype, "arange");
-  const Tensor out = empty({static_cast<int64_t>(count)}, dtype, device);
+        .to(dtype, operation);
+  const Tensor out = Tensor::empty({static_cast<int64_t>(count)}, dtype, device);
   if (count > 0) ops::backend_of(out).range(ops::target(out), first, by);
   return out;
+} catch (...) {
+  ops::rethrow_as(operation, {});
 }
 
-Tensor Tensor::eye(int64_t n, DType dtype, const Device& device) {
+}  // namespace
+
+Tensor Tensor::arange(const Scalar& start, const Scalar& end, DType dtype, const Device& device) {
+  return range("arange", start, end, 1, dtype, device);
+}
+
+Tensor Tensor::arange_step(const Scalar& start, const Scalar& end, const Scalar& step, DType dtype,
+                           const Device& device) {
+  return range("arange_step", start, end, step, dtype, device);
+}
+
+Tensor Tensor::eye(int64_t n, DType dtype, const Device& device) try {
   const Tensor out = zeros({n, n}, dtype, device);
   const int64_t step[] = {n + 1};
   const Tensor diagonal = out.with_layout(Layout({n}, step, 0));
   if (n > 0) backend_for(device).fill(ops::target(diagonal), Scalar(1).to(dtype, "eye"));
   return out;
+} catch (...) {
+  ops::rethrow_as("eye", {});
 }
 
 namespace {
 
 // Row i of a triangular mask is a window of n elements into ones and zeros side by side: it starts at n-1-i.
-Tensor windows_backwards(const Tensor& sides, int64_t n) { return sides.unfold(0, n, 1).flip(0); }
+Tensor triangle(std::string_view operation, bool ones_first, int64_t n, DType dtype,
+                const Device& device) try {
+  if (n <= 0) return Tensor::zeros({n, n}, dtype, device);
+  ops::checked_bytes({n, n}, dtype);
+  const Tensor ones = Tensor::ones({n}, dtype, device);
+  const Tensor zeros = Tensor::zeros({n - 1}, dtype, device);
+  return Tensor::cat({ones_first ? ones : zeros, ones_first ? zeros : ones}, 0).unfold(0, n, 1).flip(0);
+} catch (...) {
+  ops::rethrow_as(operation, {});
+}
 
 }  // namespace
 
 Tensor Tensor::tril2(int64_t n, DType dtype, const Device& device) {
-  if (n <= 0) return zeros({n, n}, dtype, device);
-  ops::checked_bytes({n, n}, dtype);
-  return windows_backwards(cat({ones({n}, dtype, device), zeros({n - 1}, dtype, device)}, 0), n);
+  return triangle("tril2", true, n, dtype, device);
 }
-
 Tensor Tensor::triu2(int64_t n, DType dtype, const Device& device) {
-  if (n <= 0) return zeros({n, n}, dtype, device);
-  ops::checked_bytes({n, n}, dtype);
-  return windows_backwards(cat({zeros({n - 1}, dtype, device), ones({n}, dtype, device)}, 0), n);
+  return triangle("triu2", false, n, dtype, device);
 }
 
 std::vector<Tensor> Tensor::meshgrid(std::initializer_list<Tensor> args, bool xy_indexing) {
   return meshgrid(std::span(args.begin(), args.size()), xy_indexing);
 }
 
-std::vector<Tensor> Tensor::meshgrid(std::span<const Tensor> args, bool xy_indexing) {
+std::vector<Tensor> Tensor::meshgrid(std::span<const Tensor> args, bool xy_indexing) try {
   if (args.size() < 2 || args.size() > static_cast<size_t>(kMaxRank))
     fail(ErrorKind::InvalidArgument, "meshgrid", "takes 2 to ", kMaxRank, " 1-D tensors, got ", args.size());
   // Axis i of the grid belongs to argument i; "xy" gives the first axis (rows) to the second argument.
@@ -205,6 +243,8 @@ std::vector<Tensor> Tensor::meshgrid(std::span<const Tensor> args, bool xy_index
     out.push_back(args[i].reshape(alone).broadcast_as(grid).copy());
   }
   return out;
+} catch (...) {
+  ops::rethrow_as("meshgrid", {});
 }
 
 }  // namespace beeswax

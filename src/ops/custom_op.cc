@@ -31,6 +31,24 @@ struct CustomOp::Impl {
   }
 };
 
+namespace {
+
+Tensor result_of(std::string_view name, const OutputSpec& spec, const Device& device) try {
+  return Tensor::empty(spec.shape, spec.dtype, device);
+} catch (...) {
+  ops::rethrow_as(name, {});
+}
+
+std::vector<Tensor> dense_of(std::string_view name, std::span<const Tensor> inputs) try {
+  std::vector<Tensor> dense;
+  for (const Tensor& input : inputs) dense.push_back(input.contiguous());
+  return dense;
+} catch (...) {
+  ops::rethrow_as(name, {});
+}
+
+}  // namespace
+
 CustomOp::CustomOp(std::string name, CustomOpParts parts) : impl_(std::make_shared<Impl>()) {
   impl_->name = std::move(name);
   impl_->parts = std::move(parts);
@@ -54,10 +72,9 @@ Tensor CustomOp::operator()(std::span<const Tensor> inputs) const {
     fail(ErrorKind::Unsupported, name, "it has no kernel for ", device, "; move the inputs to the CPU");
   const OutputSpec spec =
       parts.output ? parts.output(inputs) : OutputSpec{inputs[0].shape(), inputs[0].dtype()};
-  Tensor out = Tensor::empty(spec.shape, spec.dtype, device);
+  Tensor out = result_of(name, spec, device);
   if (out.elem_count() == 0) return out;
-  std::vector<Tensor> dense;
-  for (const Tensor& input : inputs) dense.push_back(input.contiguous());
+  const std::vector<Tensor> dense = dense_of(name, inputs);
   if (device.is_cpu()) {
     parts.cpu(CpuCall(impl_->name, dense, out));
   } else {

@@ -16,11 +16,13 @@ namespace {
 
 using ops::Accept;
 
-Tensor unary(UnaryOp op, std::string_view name, Accept accept, const Tensor& x, double param) {
+Tensor unary(UnaryOp op, std::string_view name, Accept accept, const Tensor& x, double param) try {
   ops::check_dtype(name, x, accept);
   Tensor out = ops::empty_on(x, x.shape(), x.dtype());
   if (out.elem_count() > 0) ops::backend_of(x).unary(op, ops::operand(x), param, ops::target(out));
   return out;
+} catch (...) {
+  ops::rethrow_as(name, {x});
 }
 
 // Shapes, dtypes and devices of a pair, checked; the layouts broadcast to the common shape.
@@ -45,15 +47,17 @@ struct Pair {
   }
 };
 
-Tensor binary(BinaryOp op, std::string_view name, Accept accept, const Tensor& x, const Tensor& y) {
+Tensor binary(BinaryOp op, std::string_view name, Accept accept, const Tensor& x, const Tensor& y) try {
   const Pair pair(name, accept, x, y, x.dtype());
   if (pair.out.elem_count() > 0)
     ops::backend_of(x).binary(op, ops::argument(x, pair.a), ops::argument(y, pair.b), ops::target(pair.out));
   return pair.out;
+} catch (...) {
+  ops::rethrow_as(name, {x, {"other", y}});
 }
 
 Tensor binary(BinaryOp op, std::string_view name, Accept accept, const Tensor& x, const Scalar& y,
-              bool y_first) {
+              bool y_first) try {
   ops::check_dtype(name, x, accept);
   const Argument number = ops::argument(y.to(x.dtype(), name), x.dtype());
   const Argument tensor = ops::argument(x, x.layout());
@@ -61,31 +65,39 @@ Tensor binary(BinaryOp op, std::string_view name, Accept accept, const Tensor& x
   if (out.elem_count() > 0)
     ops::backend_of(x).binary(op, y_first ? number : tensor, y_first ? tensor : number, ops::target(out));
   return out;
+} catch (...) {
+  ops::rethrow_as(name, {x});
 }
 
-Tensor gated(UnaryOp op, std::string_view name, const Tensor& x, const Tensor& factor) {
+Tensor gated(UnaryOp op, std::string_view name, const Tensor& x, const Tensor& factor) try {
   const Pair pair(name, Accept::Float, x, factor, x.dtype());
   if (pair.out.elem_count() == 0 ||
       ops::backend_of(x).gated(op, ops::operand(x, pair.a), ops::operand(factor, pair.b),
                                ops::target(pair.out)))
     return pair.out;
   return unary(op, name, Accept::Float, x, 0) * factor;
+} catch (...) {
+  ops::rethrow_as(name, {x, {"factor", factor}});
 }
 
-Tensor compare(CompareOp op, std::string_view name, const Tensor& x, const Tensor& y) {
+Tensor compare(CompareOp op, std::string_view name, const Tensor& x, const Tensor& y) try {
   const Pair pair(name, Accept::Number, x, y, DType::U8);
   if (pair.out.elem_count() > 0)
     ops::backend_of(x).compare(op, ops::argument(x, pair.a), ops::argument(y, pair.b), ops::target(pair.out));
   return pair.out;
+} catch (...) {
+  ops::rethrow_as(name, {x, {"other", y}});
 }
 
-Tensor compare(CompareOp op, std::string_view name, const Tensor& x, const Scalar& y) {
+Tensor compare(CompareOp op, std::string_view name, const Tensor& x, const Scalar& y) try {
   ops::check_dtype(name, x, Accept::Number);
   Tensor out = ops::empty_on(x, x.shape(), DType::U8);
   if (out.elem_count() > 0)
     ops::backend_of(x).compare(op, ops::argument(x, x.layout()),
                                ops::argument(y.to(x.dtype(), name), x.dtype()), ops::target(out));
   return out;
+} catch (...) {
+  ops::rethrow_as(name, {x});
 }
 
 }  // namespace
@@ -128,7 +140,7 @@ BW_OPERATOR(*, Mul, mul)
 BW_OPERATOR(/, Div, div)
 #undef BW_OPERATOR
 
-Tensor Tensor::affine(const Scalar& mul, const Scalar& add) const {
+Tensor Tensor::affine(const Scalar& mul, const Scalar& add) const try {
   ops::check_dtype("affine", *this, Accept::Number);
   // The backend computes narrow floats in f32, and the numbers stay in it too.
   const DType as = dtype_is_int(dtype()) || dtype() == DType::F64 ? dtype() : DType::F32;
@@ -138,6 +150,8 @@ Tensor Tensor::affine(const Scalar& mul, const Scalar& add) const {
   if (out.elem_count() > 0)
     ops::backend_of(*this).affine(ops::operand(*this), factor, summand, ops::target(out));
   return out;
+} catch (...) {
+  ops::rethrow_as("affine", {*this});
 }
 
 namespace {
@@ -172,7 +186,7 @@ double power_of_ten(int64_t exponent) {
 
 }  // namespace
 
-Tensor Tensor::round_to(int decimals) const {
+Tensor Tensor::round_to(int decimals) const try {
   ops::check_dtype("round_to", *this, ops::Accept::Number);
   if (dtype_is_int(dtype())) return decimals >= 0 ? *this : round_digits(*this, decimals);
   if (dtype_bits(dtype()) < 32) return to_dtype(DType::F32).round_to(decimals).to_dtype(dtype());
@@ -196,9 +210,11 @@ Tensor Tensor::round_to(int decimals) const {
   const Tensor scaled = split ? *this * first * second : *this * first;
   const Tensor rounded = scaled.round() / first;
   return scaled.abs().lt(whole).where_cond(split ? rounded / second : rounded, *this);
+} catch (...) {
+  ops::rethrow_as("round_to", {*this});
 }
 
-Tensor Tensor::where_cond(const Tensor& on_true, const Tensor& on_false) const {
+Tensor Tensor::where_cond(const Tensor& on_true, const Tensor& on_false) const try {
   ops::check_dtype("where_cond", *this, Accept::Int);
   ops::check_same_dtype("where_cond", on_true, on_false);
   ops::check_dtype("where_cond", on_true, Accept::Number);
@@ -219,15 +235,19 @@ Tensor Tensor::where_cond(const Tensor& on_true, const Tensor& on_false) const {
     ops::backend_of(*this).where(ops::operand(*this, condition), ops::operand(on_true, yes),
                                  ops::operand(on_false, no), ops::target(out));
   return out;
+} catch (...) {
+  ops::rethrow_as("where_cond", {*this, {"on_true", on_true}, {"on_false", on_false}});
 }
 
-Tensor Tensor::to_dtype(DType to) const {
+Tensor Tensor::to_dtype(DType to) const try {
   if (to == dtype()) return *this;
   // Codes are decoded as they lie in memory.
   const Tensor from = dtype_is_storage(dtype()) ? contiguous() : *this;
   Tensor out = ops::empty_on(*this, shape(), to);
   if (out.elem_count() > 0) ops::backend_of(*this).cast(ops::operand(from), ops::target(out));
   return out;
+} catch (...) {
+  ops::rethrow_as("to_dtype", {*this});
 }
 
 }  // namespace beeswax

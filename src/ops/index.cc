@@ -38,7 +38,7 @@ Tensor slice(std::string_view operation, const Tensor& x, const Index& index, in
 
 }  // namespace
 
-Tensor Tensor::index(std::span<const Index> indices) const {
+Tensor Tensor::index(std::span<const Index> indices) const try {
   check_count("index", *this, indices.size());
   Tensor out = *this;
   int axis = 0, number = 0;
@@ -57,6 +57,8 @@ Tensor Tensor::index(std::span<const Index> indices) const {
     ++number;
   }
   return out;
+} catch (...) {
+  ops::rethrow_as("index", {*this});
 }
 
 Tensor Tensor::index(std::initializer_list<Index> indices) const {
@@ -67,7 +69,7 @@ Tensor Tensor::slice_assign(std::initializer_list<Index> ranges, const Tensor& s
   return slice_assign(std::span(ranges.begin(), ranges.size()), source);
 }
 
-Tensor Tensor::slice_assign(std::span<const Index> ranges, const Tensor& source) const {
+Tensor Tensor::slice_assign(std::span<const Index> ranges, const Tensor& source) const try {
   check_count("slice_assign", *this, ranges.size());
   ops::check_same_dtype("slice_assign", *this, source);
   ops::check_same_device("slice_assign", *this, source);
@@ -85,6 +87,8 @@ Tensor Tensor::slice_assign(std::span<const Index> ranges, const Tensor& source)
          describe(), ", the source is ", source.describe(), "; accepted: a source of the slice's shape");
   if (source.elem_count() > 0) ops::backend_of(out).copy(ops::operand(source), ops::target(part));
   return out;
+} catch (...) {
+  ops::rethrow_as("slice_assign", {*this, {"source", source}});
 }
 
 }  // namespace beeswax

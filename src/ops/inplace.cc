@@ -41,7 +41,7 @@ void check_apart(std::string_view operation, const Tensor& to, const Tensor& oth
 }
 
 void scatter_in_place(std::string_view operation, ScatterMode mode, const Tensor& to, const Tensor& ids,
-                      const Tensor& source, int axis) {
+                      const Tensor& source, int axis) try {
   const int at = ops::check_scatter(operation, mode, to, ids, source, axis);
   check_writable(operation, to);
   check_apart(operation, to, ids, "ids");
@@ -61,6 +61,8 @@ void scatter_in_place(std::string_view operation, ScatterMode mode, const Tensor
   } catch (Error& error) {
     throw error.while_doing(join_text(operation, " into ", to.describe()));
   }
+} catch (...) {
+  ops::rethrow_as(operation, {to, {"ids", ids}, {"source", source}});
 }
 
 }  // namespace
@@ -73,21 +75,25 @@ void Tensor::scatter_add_set(const Tensor& ids, const Tensor& source, int axis) 
   scatter_in_place("scatter_add_set", ScatterMode::Add, *this, ids, source, axis);
 }
 
-void Tensor::slice_set(const Tensor& source, int axis, int64_t offset) {
+void Tensor::slice_set(const Tensor& source, int axis, int64_t offset) try {
   const int at = shape().axis(axis, "slice_set");
   ops::check_slice("slice_set", *this, source, at, offset);
   check_writable("slice_set", *this);
   check_apart("slice_set", *this, source, "source");
   if (source.elem_count() == 0) return;
   ops::write_in_place(*this, [&] { ops::write_slice(*this, source, at, offset); });
+} catch (...) {
+  ops::rethrow_as("slice_set", {*this, {"source", source}});
 }
 
-void Tensor::const_set(const Scalar& value) {
+void Tensor::const_set(const Scalar& value) try {
   ops::check_dtype("const_set", *this, ops::Accept::Number);
   const Scalar converted = value.to(dtype(), "const_set");
   check_writable("const_set", *this);
   if (elem_count() == 0) return;
   ops::write_in_place(*this, [&] { ops::backend_of(*this).fill(ops::target(*this), converted); });
+} catch (...) {
+  ops::rethrow_as("const_set", {*this});
 }
 
 }  // namespace beeswax

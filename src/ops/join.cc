@@ -81,7 +81,7 @@ Tensor Tensor::cat(std::initializer_list<Tensor> parts, int axis) {
   return cat(std::span(parts.begin(), parts.size()), axis);
 }
 
-Tensor Tensor::cat(std::span<const Tensor> parts, int axis) {
+Tensor Tensor::cat(std::span<const Tensor> parts, int axis) try {
   check_parts("cat", parts);
   const int at = parts[0].shape().axis(axis, "cat");
   for (size_t i = 1; i < parts.size(); ++i)
@@ -89,13 +89,15 @@ Tensor Tensor::cat(std::span<const Tensor> parts, int axis) {
       fail(ErrorKind::ShapeMismatch, "cat", "part ", i, " is ", parts[i].describe(), ", part 0 is ",
            parts[0].describe(), "; only axis ", at, " may differ");
   return parts.size() == 1 ? parts[0] : join("cat", parts, at);
+} catch (...) {
+  ops::rethrow_as("cat", {});
 }
 
 Tensor Tensor::stack(std::initializer_list<Tensor> parts, int axis) {
   return stack(std::span(parts.begin(), parts.size()), axis);
 }
 
-Tensor Tensor::stack(std::span<const Tensor> parts, int axis) {
+Tensor Tensor::stack(std::span<const Tensor> parts, int axis) try {
   check_parts("stack", parts);
   const int rank = parts[0].rank();
   const int at = axis < 0 ? axis + rank + 1 : axis;
@@ -114,9 +116,11 @@ Tensor Tensor::stack(std::span<const Tensor> parts, int axis) {
     rows.push_back(parts[i].with_layout(parts[i].layout().unsqueeze(at)));
   }
   return rows.size() == 1 ? rows[0] : join("stack", rows, at);
+} catch (...) {
+  ops::rethrow_as("stack", {});
 }
 
-Tensor Tensor::pad_with_zeros(int axis, int64_t left, int64_t right) const {
+Tensor Tensor::pad_with_zeros(int axis, int64_t left, int64_t right) const try {
   const int at = shape().axis(axis, "pad_with_zeros");
   check_pads("pad_with_zeros", *this, axis, left, right);
   if (left == 0 && right == 0) return *this;
@@ -130,9 +134,11 @@ Tensor Tensor::pad_with_zeros(int axis, int64_t left, int64_t right) const {
   clear(0, left);
   clear(left + shape()[at], right);
   return out;
+} catch (...) {
+  ops::rethrow_as("pad_with_zeros", {*this});
 }
 
-Tensor Tensor::pad_with_same(int axis, int64_t left, int64_t right) const {
+Tensor Tensor::pad_with_same(int axis, int64_t left, int64_t right) const try {
   const int at = shape().axis(axis, "pad_with_same");
   check_pads("pad_with_same", *this, axis, left, right);
   if (left == 0 && right == 0) return *this;
@@ -147,13 +153,15 @@ Tensor Tensor::pad_with_same(int axis, int64_t left, int64_t right) const {
   edge.set(at, right);
   place(out, at, left + size, narrow(at, size - 1, 1).broadcast_as(edge));
   return out;
+} catch (...) {
+  ops::rethrow_as("pad_with_same", {*this});
 }
 
 Tensor Tensor::repeat(std::initializer_list<int64_t> times) const {
   return repeat(std::span(times.begin(), times.size()));
 }
 
-Tensor Tensor::repeat(std::span<const int64_t> times) const {
+Tensor Tensor::repeat(std::span<const int64_t> times) const try {
   check_not_packed("repeat", *this);
   const bool fits = times.size() <= static_cast<size_t>(kMaxRank);
   if (!fits || std::ranges::any_of(times, [](int64_t count) { return count < 0; }))
@@ -181,9 +189,11 @@ Tensor Tensor::repeat(std::span<const int64_t> times) const {
     out = out.reshape({outer, 1, inner}).broadcast_as({outer, count, inner}).copy().reshape(to);
   }
   return out;
+} catch (...) {
+  ops::rethrow_as("repeat", {*this});
 }
 
-Tensor Tensor::flip(const Axes& axes) const {
+Tensor Tensor::flip(const Axes& axes) const try {
   check_not_packed("flip", *this);
   const uint32_t mask = axes.mask(shape(), "flip");
   Tensor out = ops::empty_on(*this, shape(), dtype());
@@ -200,9 +210,11 @@ Tensor Tensor::flip(const Axes& axes) const {
   const Layout backwards(shape(), std::span(strides.data(), static_cast<size_t>(rank())), offset);
   ops::backend_of(*this).copy(ops::operand(*this, backwards), ops::target(out));
   return out;
+} catch (...) {
+  ops::rethrow_as("flip", {*this});
 }
 
-Tensor Tensor::roll(int64_t shift, int axis) const {
+Tensor Tensor::roll(int64_t shift, int axis) const try {
   const int at = shape().axis(axis, "roll");
   check_not_packed("roll", *this);
   const int64_t size = shape()[at];
@@ -212,6 +224,8 @@ Tensor Tensor::roll(int64_t shift, int axis) const {
   if (by == 0) return *this;
   const Tensor parts[] = {narrow(at, size - by, by), narrow(at, 0, size - by)};
   return join("roll", parts, at);
+} catch (...) {
+  ops::rethrow_as("roll", {*this});
 }
 
 }  // namespace beeswax

@@ -27,9 +27,7 @@ Tensor multiply(std::string_view operation, const Tensor& a, const Tensor& b) {
   if (out.elem_count() == 0) return out;
   const Layout left = a.layout().broadcast_as(with_matrix(batch, m, k), operation);
   const Layout right = b.layout().broadcast_as(with_matrix(batch, k, n), operation);
-  ops::within_memory(operation, a, [&] {
-    ops::backend_of(a).matmul(ops::operand(a, left), ops::operand(b, right), ops::target(out));
-  });
+  ops::backend_of(a).matmul(ops::operand(a, left), ops::operand(b, right), ops::target(out));
   return out;
 }
 
@@ -58,32 +56,40 @@ Tensor multiply_matrices(std::string_view operation, const Tensor& a, const Tens
 
 }  // namespace
 
-Tensor Tensor::matmul(const Tensor& other) const {
+Tensor Tensor::matmul(const Tensor& other) const try {
   check_operands("matmul", *this, other);
   return multiply_matrices("matmul", *this, other);
+} catch (...) {
+  ops::rethrow_as("matmul", {*this, {"other", other}});
 }
 
-Tensor Tensor::matmul_mixed(const Tensor& other) const {
+Tensor Tensor::matmul_mixed(const Tensor& other) const try {
   if (!mixes(dtype()) || !mixes(other.dtype())) {
     check_operands("matmul_mixed", *this, other);
   } else {
     ops::check_same_device("matmul_mixed", *this, other);
   }
   return multiply_matrices("matmul_mixed", *this, other);
+} catch (...) {
+  ops::rethrow_as("matmul_mixed", {*this, {"other", other}});
 }
 
-Tensor Tensor::mv(const Tensor& vector) const {
+Tensor Tensor::mv(const Tensor& vector) const try {
   check_operands("mv", *this, vector);
   if (rank() != 2 || vector.rank() != 1 || dim(1) != vector.dim(0))
     fail_shapes("mv", *this, vector, "[m, k] by [k]");
   return multiply("mv", *this, vector.unsqueeze(1)).squeeze(1);
+} catch (...) {
+  ops::rethrow_as("mv", {*this, {"vector", vector}});
 }
 
-Tensor Tensor::dot(const Tensor& other) const {
+Tensor Tensor::dot(const Tensor& other) const try {
   check_operands("dot", *this, other);
   if (rank() != 1 || other.rank() != 1 || dim(0) != other.dim(0))
     fail_shapes("dot", *this, other, "[k] by [k]");
   return multiply("dot", unsqueeze(0), other.unsqueeze(1)).squeeze(1).squeeze(0);
+} catch (...) {
+  ops::rethrow_as("dot", {*this, {"other", other}});
 }
 
 }  // namespace beeswax

@@ -20,7 +20,7 @@ std::optional<Pair> square(const std::optional<int64_t>& side) {
 std::string text_of(const Pair& pair) { return join_text("(", pair.first, ", ", pair.second, ")"); }
 
 Tensor pool(std::string_view operation, PoolKind kind, const Tensor& x, const Pair& kernel,
-            const std::optional<Pair>& given_stride) {
+            const std::optional<Pair>& given_stride) try {
   const Pair stride = given_stride.value_or(kernel);
   ops::check_dtype(operation, x, ops::Accept::Number);
   ops::check_rank(operation, x, 4, "input [batch, channels, height, width]");
@@ -48,14 +48,15 @@ Tensor pool(std::string_view operation, PoolKind kind, const Tensor& x, const Pa
   s.h_stride = std::min(s.h_stride, s.h_in);
   s.w_stride = std::min(s.w_stride, s.w_in);
   Tensor out = ops::empty_on(x, {s.batch, s.channels, s.h_out, s.w_out}, x.dtype());
-  if (out.elem_count() > 0)
-    ops::within_memory(operation, x, [&] { ops::backend_of(x).pool(s, ops::operand(x), ops::target(out)); });
+  if (out.elem_count() > 0) ops::backend_of(x).pool(s, ops::operand(x), ops::target(out));
   return out;
+} catch (...) {
+  ops::rethrow_as(operation, {x});
 }
 
 // x is [b, c, h, w]; `given` is what the caller named, and has the same last axes. The factors are 0 where
 // the caller gave sizes.
-Tensor upsample(std::string_view operation, const Tensor& x, const Tensor& given, UpsampleShape s) {
+Tensor upsample(std::string_view operation, const Tensor& x, const Tensor& given, UpsampleShape s) try {
   s.batch = x.dim(0);
   s.channels = x.dim(1);
   s.h_in = x.dim(2);
@@ -72,19 +73,21 @@ Tensor upsample(std::string_view operation, const Tensor& x, const Tensor& given
     refuse(ErrorKind::TooLarge, "each side must be less than 2^31");
   if (s.h_out == s.h_in && s.w_out == s.w_in) return x.copy();
   Tensor out = ops::empty_on(x, {s.batch, s.channels, s.h_out, s.w_out}, x.dtype());
-  if (out.elem_count() > 0)
-    ops::within_memory(operation, x,
-                       [&] { ops::backend_of(x).upsample(s, ops::operand(x), ops::target(out)); });
+  if (out.elem_count() > 0) ops::backend_of(x).upsample(s, ops::operand(x), ops::target(out));
   return out;
+} catch (...) {
+  ops::rethrow_as(operation, {given});
 }
 
-Tensor bilinear(std::string_view operation, const Tensor& x, UpsampleShape s) {
+Tensor bilinear(std::string_view operation, const Tensor& x, UpsampleShape s) try {
   s.bilinear = true;
   const bool same_size = x.dim(2) == s.h_out && x.dim(3) == s.w_out;
   if (dtype_is_float(x.dtype()) || same_size) return upsample(operation, x, x, s);
   // Integers through floats that hold them (those of 64 bits up to 2^53), and to the nearest.
   const DType wide = dtype_bits(x.dtype()) <= 16 ? DType::F32 : DType::F64;
   return upsample(operation, x.to_dtype(wide), x, s).round().to_dtype(x.dtype());
+} catch (...) {
+  ops::rethrow_as(operation, {});
 }
 
 void check_planes(std::string_view operation, const Tensor& x, ops::Accept accept) {

@@ -56,7 +56,7 @@ void check_importance(const Tensor& x, QuantType type, std::span<const float> im
 
 /// A new u8 tensor holding the blocks of x.
 Tensor quantized_blocks(std::string_view operation, const Tensor& x, QuantType type,
-                        std::span<const float> importance) {
+                        std::span<const float> importance) try {
   ops::check_dtype(operation, x, ops::Accept::Float);
   Tensor blocks = ops::empty_on(x, block_shape(operation, x.shape(), type), DType::U8);
   if (blocks.elem_count() > 0) {
@@ -64,6 +64,8 @@ Tensor quantized_blocks(std::string_view operation, const Tensor& x, QuantType t
     ops::backend_of(x).quantize(type, ops::operand(floats), importance, blocks.storage());
   }
   return blocks;
+} catch (...) {
+  ops::rethrow_as(operation, {x});
 }
 
 UnaryOp unary_of(Activation activation) {
@@ -91,25 +93,31 @@ QTensor QTensor::quantize_imatrix(const Tensor& x, QuantType type, std::span<con
 }
 
 QTensor QTensor::from_bytes(std::span<const std::byte> bytes, const Shape& shape, QuantType type,
-                            const Device& device) {
+                            const Device& device) try {
   const Shape blocks = shape_of_bytes(bytes, shape, type);
   return {Tensor::from_bytes(bytes, blocks, DType::U8, device), shape, type};
+} catch (...) {
+  ops::rethrow_as("qtensor_from_bytes", {});
 }
 
 QTensor qtensor_from_shared_bytes(std::span<const std::byte> bytes, std::shared_ptr<const void> owner,
-                                  const Shape& shape, QuantType type) {
+                                  const Shape& shape, QuantType type) try {
   const Shape blocks = shape_of_bytes(bytes, shape, type);
   return {tensor_from_shared_bytes(bytes, std::move(owner), blocks, DType::U8), shape, type};
+} catch (...) {
+  ops::rethrow_as("qtensor_from_shared_bytes", {});
 }
 
-QTensor QTensor::to_device(const Device& device) const {
+QTensor QTensor::to_device(const Device& device) const try {
   check_defined("to_device", *this);
   return {blocks_.to_device(device), shape_, type_};
+} catch (...) {
+  ops::rethrow_as("to_device", {*this});
 }
 
 std::string QTensor::describe() const { return join_text(shape_, " ", quant_name(type_), " ", device()); }
 
-Tensor QTensor::dequantize(DType dtype) const {
+Tensor QTensor::dequantize(DType dtype) const try {
   check_defined("dequantize", *this);
   if (dtype_is_storage(dtype))
     fail(ErrorKind::UnsupportedDType, "dequantize", describe(), " to ", dtype_name(dtype),
@@ -118,9 +126,11 @@ Tensor QTensor::dequantize(DType dtype) const {
   Tensor out = ops::empty_on(blocks_, shape_, direct ? dtype : DType::F32);
   if (out.elem_count() > 0) ops::backend_of(blocks_).dequantize(type_, blocks_.storage(), ops::target(out));
   return direct ? out : out.to_dtype(dtype);
+} catch (...) {
+  ops::rethrow_as("dequantize", {*this});
 }
 
-Tensor QTensor::embedding(const Tensor& ids) const {
+Tensor QTensor::embedding(const Tensor& ids) const try {
   check_defined("embedding", *this);
   if (rank() != 2)
     fail(ErrorKind::ShapeMismatch, "embedding", "needs a weight [rows, columns], got ", describe());
@@ -136,6 +146,8 @@ Tensor QTensor::embedding(const Tensor& ids) const {
   Tensor out = ops::empty_on(blocks_, shape, DType::F32);
   if (out.elem_count() > 0) ops::backend_of(blocks_).dequantize(type_, rows.storage(), ops::target(out));
   return out;
+} catch (...) {
+  ops::rethrow_as("embedding", {*this, {"ids", ids}});
 }
 
 Tensor QTensor::forward(const Tensor& x) const {
@@ -151,7 +163,7 @@ std::vector<Tensor> QTensor::forward_all(std::span<const QTensor* const> weights
   return out;
 }
 
-void QTensor::multiply(std::span<const QTensor* const> weights, const Tensor& x, std::span<Tensor> out) {
+void QTensor::multiply(std::span<const QTensor* const> weights, const Tensor& x, std::span<Tensor> out) try {
   for (size_t i = 0; i < weights.size(); ++i) {
     if (weights[i] == nullptr)
       fail(ErrorKind::InvalidArgument, "quantized_matmul", "weight ", i, " of ", weights.size(),
@@ -179,6 +191,8 @@ void QTensor::multiply(std::span<const QTensor* const> weights, const Tensor& x,
     }
     flush();
   }
+} catch (...) {
+  ops::rethrow_as("quantized_matmul", {{"x", x}});
 }
 
 bool QTensor::is_gated_at_once(const QTensor& gate, const QTensor& factor, const Tensor& x) {
@@ -190,7 +204,7 @@ bool QTensor::is_gated_at_once(const QTensor& gate, const QTensor& factor, const
 }
 
 Tensor QTensor::forward_gated(Activation activation, const QTensor& gate, const QTensor& factor,
-                              const Tensor& x) {
+                              const Tensor& x) try {
   if (is_gated_at_once(gate, factor, x)) {
     Shape shape = x.shape();
     shape.set(shape.rank() - 1, gate.shape_[0]);
@@ -203,10 +217,12 @@ Tensor QTensor::forward_gated(Activation activation, const QTensor& gate, const 
   const std::array<const QTensor*, 2> weights = {&gate, &factor};
   const std::vector<Tensor> sides = forward_all(weights, x);
   return gated(activation, sides[0], sides[1]);
+} catch (...) {
+  ops::rethrow_as("forward_gated", {{"gate", gate}, {"factor", factor}, {"x", x}});
 }
 
 Tensor QTensor::feed_forward(Activation activation, const QTensor& gate, const QTensor& factor,
-                             const QTensor& down, const Tensor& x) {
+                             const QTensor& down, const Tensor& x) try {
   if (is_gated_at_once(gate, factor, x)) return down.forward(forward_gated(activation, gate, factor, x));
   const std::array<const QTensor*, 2> weights = {&gate, &factor};
   const std::vector<Tensor> sides = forward_all(weights, x);
@@ -222,6 +238,8 @@ Tensor QTensor::feed_forward(Activation activation, const QTensor& gate, const Q
   ops::backend_of(x).quantized_matmul_of_gate(unary_of(activation), ops::operand(a), ops::operand(b),
                                               {down.type_, &down.blocks_.storage(), ops::target(out)});
   return out;
+} catch (...) {
+  ops::rethrow_as("feed_forward", {{"gate", gate}, {"factor", factor}, {"down", down}, {"x", x}});
 }
 
 void QTensor::check_product(const Tensor& x) const {

@@ -46,8 +46,8 @@ class Streams {
   std::vector<std::pair<Device, State>> states_;
 };
 
-Tensor draw(const Shape& shape, DType dtype, const Device& device, Distribution distribution, double a,
-            double b) {
+Tensor draw(std::string_view operation, const Shape& shape, DType dtype, const Device& device,
+            Distribution distribution, double a, double b) try {
   Tensor out = Tensor::empty(shape, dtype, device);
   const int64_t in_block = random_numbers_in_block(dtype);
   const int64_t blocks = (out.elem_count() + in_block - 1) / in_block;
@@ -55,6 +55,8 @@ Tensor draw(const Shape& shape, DType dtype, const Device& device, Distribution 
   const Streams::State at = Streams::all().take(device, static_cast<uint64_t>(blocks));
   backend_for(device).random(ops::target(out), distribution, a, b, at.seed, at.block);
   return out;
+} catch (...) {
+  ops::rethrow_as(operation, {});
 }
 
 void check_float(std::string_view operation, DType dtype) {
@@ -80,7 +82,7 @@ Tensor Tensor::rand(const Shape& shape, DType dtype, const Device& device, doubl
   if (!(bounds.first <= bounds.last))
     fail(ErrorKind::InvalidArgument, "rand", "no ", dtype_name(dtype), " lies in [", Scalar(lo), ", ",
          Scalar(hi), ")");
-  return draw(shape, dtype, device, Distribution::Uniform, lo, hi);
+  return draw("rand", shape, dtype, device, Distribution::Uniform, lo, hi);
 }
 
 Tensor Tensor::randn(const Shape& shape, DType dtype, const Device& device, double mean, double stddev) {
@@ -90,12 +92,18 @@ Tensor Tensor::randn(const Shape& shape, DType dtype, const Device& device, doub
   if (!finite(mean) || !finite(stddev) || stddev < 0)
     fail(ErrorKind::InvalidArgument, "randn", "the mean ", Scalar(mean), " and the standard deviation ",
          Scalar(stddev), " must be finite in ", dtype_name(computed), ", the latter not negative");
-  return draw(shape, dtype, device, Distribution::Normal, mean, stddev);
+  return draw("randn", shape, dtype, device, Distribution::Normal, mean, stddev);
 }
 
-Tensor Tensor::rand_like(double lo, double hi) const { return rand(shape(), dtype(), device(), lo, hi); }
-Tensor Tensor::randn_like(double mean, double stddev) const {
+Tensor Tensor::rand_like(double lo, double hi) const try {
+  return rand(shape(), dtype(), device(), lo, hi);
+} catch (...) {
+  ops::rethrow_as("rand_like", {*this});
+}
+Tensor Tensor::randn_like(double mean, double stddev) const try {
   return randn(shape(), dtype(), device(), mean, stddev);
+} catch (...) {
+  ops::rethrow_as("randn_like", {*this});
 }
 
 void Device::set_seed(uint64_t seed) const {

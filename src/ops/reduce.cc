@@ -24,7 +24,10 @@ struct Reduced {
   }
 };
 
-uint32_t all_axes(const Tensor& x) { return (uint32_t{1} << x.rank()) - 1; }
+// The axes named, or all of them.
+uint32_t mask_of(const Axes* axes, const Tensor& x, std::string_view name) {
+  return axes != nullptr ? axes->mask(x.shape(), name) : (uint32_t{1} << x.rank()) - 1;
+}
 
 // The value over no elements, from the table's column; none means an error.
 constexpr std::nullopt_t ERROR = std::nullopt;
@@ -38,8 +41,9 @@ const std::optional<double> kOverNothing[] = {
        " hold no elements; at least one is needed");
 }
 
-Tensor reduce(ReduceOp op, std::string_view name, Accept accept, const Tensor& x, uint32_t mask,
-              bool keepdim) {
+Tensor reduce(ReduceOp op, std::string_view name, Accept accept, const Tensor& x, const Axes* axes,
+              bool keepdim) try {
+  const uint32_t mask = mask_of(axes, x, name);
   ops::check_dtype(name, x, accept);
   const Reduced to(x.shape(), mask, keepdim);
   if (to.count == 0 && to.kept.elem_count() > 0) {
@@ -52,9 +56,13 @@ Tensor reduce(ReduceOp op, std::string_view name, Accept accept, const Tensor& x
   const Tensor out = ops::empty_on(x, to.kept, x.dtype());
   if (out.elem_count() > 0) ops::backend_of(x).reduce(op, ops::operand(x), mask, ops::target(out));
   return keepdim ? out.with_layout(Layout(to.shown)) : out;
+} catch (...) {
+  ops::rethrow_as(name, {x});
 }
 
-Tensor arg_reduce(ArgReduceOp op, std::string_view name, const Tensor& x, uint32_t mask, bool keepdim) {
+Tensor arg_reduce(ArgReduceOp op, std::string_view name, const Tensor& x, const Axes* axes,
+                  bool keepdim) try {
+  const uint32_t mask = mask_of(axes, x, name);
   ops::check_dtype(name, x, Accept::Number);
   const Reduced to(x.shape(), mask, keepdim);
   if (to.count == 0 && to.kept.elem_count() > 0) fail_empty(name, x);
@@ -64,23 +72,25 @@ Tensor arg_reduce(ArgReduceOp op, std::string_view name, const Tensor& x, uint32
   const Tensor out = ops::empty_on(x, to.kept, DType::U32);
   if (out.elem_count() > 0) ops::backend_of(x).arg_reduce(op, ops::operand(x), mask, ops::target(out));
   return keepdim ? out.with_layout(Layout(to.shown)) : out;
+} catch (...) {
+  ops::rethrow_as(name, {x});
 }
 
 }  // namespace
 
-#define BW_REDUCE(Name, method, dtypes, ...)                                                             \
-  Tensor Tensor::method(const Axes& axes, bool keepdim) const {                                          \
-    return reduce(ReduceOp::Name, #method, Accept::dtypes, *this, axes.mask(shape(), #method), keepdim); \
-  }                                                                                                      \
-  Tensor Tensor::method##_all() const {                                                                  \
-    return reduce(ReduceOp::Name, #method, Accept::dtypes, *this, all_axes(*this), false);               \
+#define BW_REDUCE(Name, method, dtypes, ...)                                       \
+  Tensor Tensor::method(const Axes& axes, bool keepdim) const {                    \
+    return reduce(ReduceOp::Name, #method, Accept::dtypes, *this, &axes, keepdim); \
+  }                                                                                \
+  Tensor Tensor::method##_all() const {                                            \
+    return reduce(ReduceOp::Name, #method, Accept::dtypes, *this, nullptr, false); \
   }
-#define BW_ARG_REDUCE(Name, method, ...)                                                        \
-  Tensor Tensor::method(const Axes& axes, bool keepdim) const {                                 \
-    return arg_reduce(ArgReduceOp::Name, #method, *this, axes.mask(shape(), #method), keepdim); \
-  }                                                                                             \
-  Tensor Tensor::method##_all() const {                                                         \
-    return arg_reduce(ArgReduceOp::Name, #method, *this, all_axes(*this), false);               \
+#define BW_ARG_REDUCE(Name, method, ...)                                  \
+  Tensor Tensor::method(const Axes& axes, bool keepdim) const {           \
+    return arg_reduce(ArgReduceOp::Name, #method, *this, &axes, keepdim); \
+  }                                                                       \
+  Tensor Tensor::method##_all() const {                                   \
+    return arg_reduce(ArgReduceOp::Name, #method, *this, nullptr, false); \
   }
 #include "tables/reduce.def"
 

@@ -29,7 +29,7 @@ void check_angles(const Tensor& x, const Tensor& cos, const Tensor& sin) {
 
 }  // namespace
 
-Tensor Tensor::rope(const Tensor& cos, const Tensor& sin, RopePairs pairs) const {
+Tensor Tensor::rope(const Tensor& cos, const Tensor& sin, RopePairs pairs) const try {
   ops::check_dtype("rope", *this, ops::Accept::Float);
   check_angles(*this, cos, sin);
   if (cos.dim(-1) == 0) return copy();
@@ -48,6 +48,8 @@ Tensor Tensor::rope(const Tensor& cos, const Tensor& sin, RopePairs pairs) const
   ops::backend_of(*this).rope(pairs, ops::operand(x), ops::operand(c, c_layout), ops::operand(s, s_layout),
                               ops::target(out));
   return out;
+} catch (...) {
+  ops::rethrow_as("rope", {*this, {"cos", cos}, {"sin", sin}});
 }
 
 }  // namespace beeswax

@@ -35,7 +35,7 @@ Tensor softmax_across(const Tensor& x, uint32_t mask, bool log) {
   return out;
 }
 
-Tensor softmax_over(std::string_view name, const Tensor& x, const Axes& axes, bool log) {
+Tensor softmax_over(std::string_view name, const Tensor& x, const Axes& axes, bool log) try {
   ops::check_dtype(name, x, ops::Accept::Float);
   const uint32_t mask = axes.mask(x.shape(), name);
   if (const Tensor out = softmax_across(x, mask, log); out.defined()) return out;
@@ -50,6 +50,8 @@ Tensor softmax_over(std::string_view name, const Tensor& x, const Axes& axes, bo
   if (out.elem_count() > 0)
     ops::backend_of(x).softmax(ops::operand(turned), __builtin_popcount(mask), log, ops::target(out));
   return out.permute(std::span(back.data(), rank)).contiguous();
+} catch (...) {
+  ops::rethrow_as(name, {x});
 }
 
 // The weight that was given, or ones: of the bias's shape, or over the last axis.
@@ -60,7 +62,7 @@ Tensor weight_or_ones(std::string_view name, const Tensor& x, const Tensor& give
 }
 
 Tensor normalize(NormKind kind, std::string_view name, const Tensor& x, const Tensor& given,
-                 const Tensor& bias, double eps) {
+                 const Tensor& bias, double eps) try {
   ops::check_dtype(name, x, ops::Accept::Float);
   const Tensor weight = weight_or_ones(name, x, given, bias);
   ops::check_same_dtype(name, x, weight);
@@ -85,6 +87,8 @@ Tensor normalize(NormKind kind, std::string_view name, const Tensor& x, const Te
     ops::backend_of(x).norm(kind, ops::operand(x), ops::operand(w), b.defined() ? ops::operand(b) : no_bias,
                             eps, ops::target(out));
   return out;
+} catch (...) {
+  ops::rethrow_as(name, {x});
 }
 
 }  // namespace
@@ -100,12 +104,14 @@ Tensor Tensor::layer_norm(const Tensor& weight, const Tensor& bias, double eps) 
   return normalize(NormKind::Layer, "layer_norm", *this, weight, bias, eps);
 }
 
-Tensor Tensor::cumsum(int axis) const {
+Tensor Tensor::cumsum(int axis) const try {
   ops::check_dtype("cumsum", *this, ops::Accept::Number);
   const int at = shape().axis(axis, "cumsum");
   Tensor out = ops::empty_on(*this, shape(), dtype());
   if (out.elem_count() > 0) ops::backend_of(*this).cumsum(ops::operand(*this), at, ops::target(out));
   return out;
+} catch (...) {
+  ops::rethrow_as("cumsum", {*this});
 }
 
 }  // namespace beeswax

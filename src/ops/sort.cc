@@ -27,10 +27,12 @@ std::pair<Tensor, Tensor> sorted(std::string_view name, const Tensor& x, int axi
 
 // All of it, with the checks; any axis.
 std::pair<Tensor, Tensor> sorted_axis(std::string_view name, const Tensor& x, int axis, bool ascending,
-                                      bool want_values) {
+                                      bool want_values) try {
   ops::check_dtype(name, x, ops::Accept::Number);
   const int at = x.shape().axis(axis, name);
   return sorted(name, x, at, ascending, x.dim(at), want_values);
+} catch (...) {
+  ops::rethrow_as(name, {x});
 }
 
 }  // namespace
@@ -49,13 +51,15 @@ std::pair<Tensor, Tensor> Tensor::sort_last_dim(bool ascending) const {
   return sorted_axis("sort_last_dim", *this, -1, ascending, true);
 }
 
-std::pair<Tensor, Tensor> Tensor::topk(int64_t k, bool largest) const {
+std::pair<Tensor, Tensor> Tensor::topk(int64_t k, bool largest) const try {
   ops::check_dtype("topk", *this, ops::Accept::Number);
   const int at = shape().axis(-1, "topk");
   if (k < 0 || k > dim(at))
     fail(ErrorKind::InvalidArgument, "topk", "k = ", k, " is not in [0, ", dim(at), "], the last axis of ",
          describe());
   return sorted("topk", *this, at, !largest, k, true);
+} catch (...) {
+  ops::rethrow_as("topk", {*this});
 }
 
 }  // namespace beeswax

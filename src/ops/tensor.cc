@@ -28,7 +28,7 @@ std::string Tensor::describe() const { return join_text(shape(), " ", dtype_name
 
 Tensor Tensor::with_layout(const Layout& layout) const { return {impl().storage, layout, dtype()}; }
 
-size_t Tensor::check_host_copy(std::string_view operation, DType expected) const {
+size_t Tensor::check_host_copy(std::string_view operation, DType expected) const try {
   if (expected != dtype())
     fail(ErrorKind::DTypeMismatch, operation, "the tensor ", describe(), " holds ", dtype_name(dtype()),
          ", not ", dtype_name(expected), "; cast with to_dtype first");
@@ -39,12 +39,32 @@ size_t Tensor::check_host_copy(std::string_view operation, DType expected) const
     fail(ErrorKind::OutOfMemory, operation, describe(), " takes ", bytes,
          " bytes, more than this machine's memory (", os::physical_memory_bytes(), " bytes)");
   return count;
+} catch (...) {
+  ops::rethrow_as(operation, {*this});
 }
 
-void Tensor::refuse_host_copy(std::string_view operation) const {
-  fail(ErrorKind::OutOfMemory, operation, describe(),
+void Tensor::rethrow_as(std::string_view operation) const { ops::rethrow_as(operation, {*this}); }
+
+namespace {
+
+[[noreturn]] void fail_host_memory(std::string_view operation, const Tensor& x) {
+  fail(ErrorKind::OutOfMemory, operation, x.describe(),
        " takes more bytes than the system has left of this machine's memory (", os::physical_memory_bytes(),
        " bytes)");
+}
+
+}  // namespace
+
+void Tensor::refuse_host_copy(std::string_view operation) const {
+  try {
+    throw;
+  } catch (const std::bad_alloc&) {
+    fail_host_memory(operation, *this);
+  } catch (const std::length_error&) {
+    fail_host_memory(operation, *this);
+  } catch (...) {
+    rethrow_as(operation);
+  }
 }
 
 void Tensor::copy_to_host(void* out) const {
@@ -76,16 +96,24 @@ void Tensor::fail_ragged(size_t expected, size_t got) {
        " elements, the first one of its level has ", expected);
 }
 
-std::vector<std::byte> Tensor::to_bytes() const {
+std::vector<std::byte> Tensor::to_bytes() const try {
   const size_t bytes = dtype_bytes(dtype(), check_host_copy("to_bytes", dtype()));
-  std::vector<std::byte> out = on_host("to_bytes", [&] { return std::vector<std::byte>(bytes); });
-  copy_to_host(out.data());
-  return out;
+  return on_host("to_bytes", [&] {
+    std::vector<std::byte> out(bytes);
+    copy_to_host(out.data());
+    return out;
+  });
+} catch (...) {
+  ops::rethrow_as("to_bytes", {*this});
 }
 
-std::vector<double> Tensor::to_doubles() const { return to_dtype(DType::F64).to_vec<double>(); }
+std::vector<double> Tensor::to_doubles() const try {
+  return to_dtype(DType::F64).to_vec<double>();
+} catch (...) {
+  rethrow_as("to_doubles");
+}
 
-Tensor Tensor::to_device(const Device& device) const {
+Tensor Tensor::to_device(const Device& device) const try {
   if (device == this->device()) return *this;
   const Tensor dense = contiguous();
   Tensor out = empty(shape(), dtype(), device);
@@ -98,6 +126,8 @@ Tensor Tensor::to_device(const Device& device) const {
     backend_for(device).copy_from(dense.storage(), offset, out.storage(), bytes);
   }
   return out;
+} catch (...) {
+  ops::rethrow_as("to_device", {*this});
 }
 
 void Device::synchronize() const { backend_for(*this).synchronize(); }

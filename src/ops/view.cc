@@ -43,7 +43,7 @@ Tensor Tensor::reshape(const std::initializer_list<int64_t>& sizes) const {
   return reshape(std::span(sizes.begin(), sizes.size()));
 }
 
-Tensor Tensor::reshape(std::span<const int64_t> sizes) const {
+Tensor Tensor::reshape(std::span<const int64_t> sizes) const try {
   const int64_t count = elem_count();
   if (sizes.size() > static_cast<size_t>(kMaxRank))
     fail_rank("reshape", *this, static_cast<int>(sizes.size()));
@@ -69,9 +69,11 @@ Tensor Tensor::reshape(std::span<const int64_t> sizes) const {
   Layout view;
   if (layout().reshape_view(to, &view)) return with_layout(view);
   return contiguous().with_layout(Layout(to));
+} catch (...) {
+  ops::rethrow_as("reshape", {*this});
 }
 
-Tensor Tensor::flatten(int first, int last) const {
+Tensor Tensor::flatten(int first, int last) const try {
   if (rank() == 0) return reshape({1});
   const int from = shape().axis(first, "flatten");
   const int to = shape().axis(last, "flatten");
@@ -89,6 +91,8 @@ Tensor Tensor::flatten(int first, int last) const {
     if (axis == to) out.push_back(joined);
   }
   return reshape(out);
+} catch (...) {
+  ops::rethrow_as("flatten", {*this});
 }
 
 Tensor Tensor::flatten_all() const { return flatten(0, -1); }
@@ -140,11 +144,13 @@ Tensor Tensor::broadcast_as(const Shape& to) const {
   return checked_view("broadcast_as", *this, layout().broadcast_as(to, "broadcast_as"));
 }
 
-Tensor Tensor::broadcast_left(const Shape& left) const {
+Tensor Tensor::broadcast_left(const Shape& left) const try {
   if (left.rank() + rank() > kMaxRank) fail_rank("broadcast_left", *this, left.rank() + rank());
   Shape to = left;
   for (int64_t size : shape()) to.push_back(size);
   return broadcast_as(to);
+} catch (...) {
+  ops::rethrow_as("broadcast_left", {*this});
 }
 
 Tensor Tensor::unfold(int axis, int64_t size, int64_t step) const {
@@ -175,7 +181,7 @@ Tensor Tensor::get_on_dim(int axis, int64_t index) const {
   return position("get_on_dim", *this, axis, index);
 }
 
-std::vector<Tensor> Tensor::chunk(int chunks, int axis) const {
+std::vector<Tensor> Tensor::chunk(int chunks, int axis) const try {
   const int at = shape().axis(axis, "chunk");
   if (chunks < 1)
     fail(ErrorKind::InvalidArgument, "chunk", "needs at least one chunk of ", describe(), ", got ", chunks);
@@ -188,14 +194,20 @@ std::vector<Tensor> Tensor::chunk(int chunks, int axis) const {
     start += length;
   }
   return out;
+} catch (...) {
+  ops::rethrow_as("chunk", {*this});
 }
 
-Tensor Tensor::contiguous() const { return is_contiguous() ? *this : copy(); }
+Tensor Tensor::contiguous() const try { return is_contiguous() ? *this : copy(); } catch (...) {
+  ops::rethrow_as("contiguous", {});
+}
 
-Tensor Tensor::copy() const {
+Tensor Tensor::copy() const try {
   Tensor out = ops::empty_on(*this, shape(), dtype());
   if (elem_count() > 0) ops::backend_of(*this).copy(ops::operand(*this), ops::target(out));
   return out;
+} catch (...) {
+  ops::rethrow_as("copy", {*this});
 }
 
 }  // namespace beeswax

@@ -106,7 +106,7 @@ TEST(Range, WholeNumbersToTheEdges) {
   EXPECT_ERROR(Tensor::arange(INT64_MIN, 1e30, DType::I64), TooLarge, "more than 2^60 elements");
   EXPECT_ERROR(Tensor::arange(0, 1e30, DType::I32), TooLarge, "more than 2^60 elements");
   EXPECT_ERROR(Tensor::arange_step(0, 3, 0.5, DType::I32), InvalidArgument,
-               "[arange] steps of 0.5 do not lead to values of i32; accepted: whole numbers");
+               "[arange_step] steps of 0.5 do not lead to values of i32; accepted: whole numbers");
 }
 
 TEST(Range, EndsFarApart) {
@@ -117,26 +117,26 @@ TEST(Range, EndsFarApart) {
   EXPECT_EQ(Tensor::arange_step(1e308, -1e308, 1e307, DType::F64).shape(), Shape({0}));
   EXPECT_ERROR(
       Tensor::arange_step(-1e308, 1e308, 1e307, DType::F64), InvalidArgument,
-      "[arange] from -1e+308 to 1e+308 in steps of 1e+307: the last value is farther from the first");
+      "[arange_step] from -1e+308 to 1e+308 in steps of 1e+307: the last value is farther from the first");
   EXPECT_ERROR(Tensor::arange_step(-1e308, 1e308, 1, DType::F64), TooLarge, "more than 2^60 elements");
 }
 
 TEST(Range, Errors) {
   EXPECT_ERROR(Tensor::arange_step(0, 5, 0, DType::I32), InvalidArgument,
-               "[arange] from 0 to 5 in steps of 0; accepted: any other step");
+               "[arange_step] from 0 to 5 in steps of 0; accepted: any other step");
   EXPECT_ERROR(Tensor::arange_step(0, 5, 0, DType::F32), InvalidArgument,
-               "[arange] from 0 to 5 in steps of 0; accepted: any other step");
+               "[arange_step] from 0 to 5 in steps of 0; accepted: any other step");
   EXPECT_ERROR(Tensor::arange(0, 300, DType::U8), InvalidArgument,
                "[arange] the number 299 is not a value of u8");
   EXPECT_ERROR(Tensor::arange(0, 257, DType::U8), InvalidArgument, "[arange] the number 256");
-  EXPECT_ERROR(Tensor::arange_step(2, -2, -1, DType::U8), InvalidArgument, "[arange] the number -1");
+  EXPECT_ERROR(Tensor::arange_step(2, -2, -1, DType::U8), InvalidArgument, "[arange_step] the number -1");
   EXPECT_ERROR(Tensor::arange(0.5, 3, DType::I32), InvalidArgument, "[arange] the number 0.5");
   EXPECT_ERROR(Tensor::arange_step(0, 1, 1e-30, DType::F64), TooLarge,
-               "[arange] from 0 to 1 in steps of 1e-30");
+               "[arange_step] from 0 to 1 in steps of 1e-30");
   EXPECT_ERROR(Tensor::arange(INT64_MIN, INT64_MAX, DType::I64), TooLarge, "has more than 2^60 elements");
   for (double bad : {std::nan(""), HUGE_VAL, -HUGE_VAL}) {
     EXPECT_ERROR(Tensor::arange(0, bad, DType::F32), InvalidArgument, "accepted: finite numbers");
-    EXPECT_ERROR(Tensor::arange_step(0, 1, bad, DType::F64), InvalidArgument, "[arange] from 0 to 1");
+    EXPECT_ERROR(Tensor::arange_step(0, 1, bad, DType::F64), InvalidArgument, "[arange_step] from 0 to 1");
     EXPECT_ERROR(Tensor::arange(bad, 1, DType::I32), InvalidArgument, "[arange]");
   }
   EXPECT_ERROR(Tensor::arange(0, 3, DType::F4), UnsupportedDType, "[arange] not defined for [0] f4");

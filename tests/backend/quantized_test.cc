@@ -475,7 +475,7 @@ TEST_P(Quantized, FeedForwardsAreTheOperations) {
   EXPECT_EQ(shape(weight(0, block(), 69), x), (Shape{2, 0}));
   EXPECT_ERROR(shape(weight(5, 2 * block(), 70), x), ShapeMismatch,
                "x's last axis must be " + std::to_string(2 * block()));
-  EXPECT_ERROR(shape(QTensor(), x), InvalidArgument, "the weight is undefined");
+  EXPECT_ERROR(shape(QTensor(), x), InvalidArgument, "[feed_forward] down: the tensor is undefined");
 }
 
 TEST(GatedProducts, AreMultipliedByCpusForFewRows) {

@@ -149,7 +149,7 @@ TEST_P(VendorDnn, IsAskedOnlyWhereItIsWanted) {
     const ConvInputs in(kSmall, DType::F32, GetParam().device());
     for (int again = 0; again < 2; ++again)
       EXPECT_ERROR(kSmall.run(in.x, in.kernel), InvalidArgument,
-                   "[conv] BEESWAX_DNN is 'fastest'; accepted: own, vendor, auto");
+                   "[conv2d] BEESWAX_DNN is 'fastest'; accepted: own, vendor, auto");
     return "";
   });
 }
