@@ -110,6 +110,11 @@ int64_t count_elements(std::string_view operation, const Tensor& x, const Shape&
   }
 }
 
+std::string accepted_positions(int64_t size) {
+  if (size == 0) return " (the axis is empty)";
+  return join_text(" (accepted: positions from ", -size, " to ", size - 1, ")");
+}
+
 void check_dtype(std::string_view operation, const Tensor& x, Accept accept) try {
   if (accepts(accept, x.dtype())) return;
   std::string names;

@@ -64,6 +64,9 @@ int64_t multiply_sizes(std::string_view operation, const Tensor& x, int64_t a, i
 /// Elements of `to`, the shape of what an operation makes of x; TooLarge where they cannot be counted.
 int64_t count_elements(std::string_view operation, const Tensor& x, const Shape& to);
 
+/// What an axis of this size takes as a position, for the end of a message.
+std::string accepted_positions(int64_t size);
+
 /// Which dtypes an operation takes, for checks and their messages.
 enum class Accept { Number, Float, Int };
 

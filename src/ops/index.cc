@@ -23,7 +23,7 @@ Tensor slice(std::string_view operation, const Tensor& x, const Index& index, in
     const int64_t at = index.at() < 0 ? index.at() + size : index.at();
     if (at < 0 || at >= size)
       fail(ErrorKind::IndexOutOfRange, operation, "position ", index.at(), " is out of range for axis ",
-           number, " of ", given.describe(), " (accepted: positions from ", -size, " to ", size - 1, ")");
+           number, " of ", given.describe(), ops::accepted_positions(size));
     return x.with_layout(x.layout().narrow(*axis, at, 1).squeeze(*axis));
   }
   const Range range = index.range();

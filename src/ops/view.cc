@@ -32,7 +32,7 @@ Tensor position(std::string_view operation, const Tensor& x, int axis, int64_t i
   const int64_t from = index < 0 ? index + size : index;
   if (from < 0 || from >= size)
     fail(ErrorKind::IndexOutOfRange, operation, "index ", index, " is out of range for axis ", axis, " of ",
-         x.describe(), " (accepted: ", -size, " to ", size - 1, ")");
+         x.describe(), ops::accepted_positions(size));
   check_not_packed(operation, x);
   return x.with_layout(x.layout().narrow(at, from, 1).squeeze(at));
 }

@@ -170,6 +170,9 @@ TEST(Slicing, Errors) {
   EXPECT_ERROR(x.i(std::vector<uint32_t>{2}), IndexOutOfRange,
                test::on_cpu() ? "[index_select] id 2 at [0]" : "[index_select] index 2 at");
   EXPECT_ERROR(x.i(x), UnsupportedDType, "[index]");
+  const Tensor none = Tensor::zeros({2, 0}, DType::F32);
+  EXPECT_ERROR(none.i(0, 0), IndexOutOfRange, "axis 1 of [2, 0] f32 cpu (the axis is empty)");
+  EXPECT_ERROR(none.get_on_dim(1, 0), IndexOutOfRange, "axis 1 of [2, 0] f32 cpu (the axis is empty)");
   const std::vector<Index> row = {Index(1)};
   const std::vector<Index> too_far = {Index(all), Index(range(0, 4))};
   const std::vector<Index> ids = {Index(std::vector<uint32_t>{0})};
