@@ -95,6 +95,10 @@ TEST(Memory, WhatTheSystemDoesNotGiveIsRefused) {
     const std::pair<int64_t, int64_t> window(plane.dim(2), 1);
     EXPECT_ERROR(plane.avg_pool2d(window), OutOfMemory, "[avg_pool2d] no memory");
     EXPECT_ERROR(plane.max_pool2d(window), OutOfMemory, "[max_pool2d] no memory");
+    // A broadcast input is not copied in whole.
+    const std::pair<int64_t, int64_t> few(200, 100);
+    EXPECT_EQ(floats.reshape({1, 20000, 200, 100}).max_pool2d({2, 2}, few).to_vec<float>(),
+              std::vector<float>(20000, 1.0f));
     const Tensor halves = Tensor::ones({2, kMany / 10}, DType::F16);
     EXPECT_ERROR(halves.matmul(halves.t()), OutOfMemory,
                  "while matmul of [2, 40000000] f16 cpu, other [40000000, 2] f16 cpu");

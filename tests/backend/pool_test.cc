@@ -211,6 +211,18 @@ TEST(Pool, AnyStridesThreadsAndLevelsGiveTheSameBits) {
   });
 }
 
+TEST(Pool, BroadcastInputs) {
+  const Tensor lines =
+      Tensor::arange(0, 36, DType::F32).reshape({2, 18}).index({all, Index(range(0, 9))}).t();
+  for (const Tensor& x : {lines.reshape({1, 1, 9, 2}).broadcast_as({3, 4, 9, 2}),
+                          lines.t().unsqueeze(1).unsqueeze(1).broadcast_as({2, 3, 5, 9}).transpose(2, 3),
+                          Tensor::ones({1}, DType::F32).broadcast_as({2, 2, 5, 6})}) {
+    EXPECT_TRUE(same_bits(x.max_pool2d({2, 2}), x.copy().max_pool2d({2, 2}))) << x.describe();
+    EXPECT_TRUE(same_bits(x.avg_pool2d({4, 1}, {{3, 2}}), x.copy().avg_pool2d({4, 1}, {{3, 2}})));
+    EXPECT_TRUE(same_bits(x.upsample_nearest2d(7, 11), x.copy().upsample_nearest2d(7, 11)));
+  }
+}
+
 TEST(Pool, OneNumberIsASquareWindow) {
   const Tensor x = Tensor::arange(0, 2 * 6 * 6, DType::F32).reshape({1, 2, 6, 6});
   EXPECT_EQ(x.avg_pool2d(2).to_bytes(), x.avg_pool2d({2, 2}).to_bytes());

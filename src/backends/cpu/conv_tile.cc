@@ -18,10 +18,15 @@ const std::byte* Copied::make(const Operand& x, const Layout& layout) {
 void set_input(ConvInput& input, const Operand& x, Copied& copied) {
   const Layout& layout = *x.layout;
   if (layout.dim(3) > 1 && layout.stride(3) != 1) {
-    input.in = copied.make(x, layout);
-    input.in_row = layout.dim(3);
-    input.in_channel = layout.dim(2) * input.in_row;
-    input.in_batch = layout.dim(1) * input.in_channel;
+    // What a broadcast repeats is copied once.
+    Layout once = layout;
+    for (int axis = 0; axis < 3; ++axis)
+      if (layout.stride(axis) == 0 && layout.dim(axis) > 1) once = once.narrow(axis, 0, 1);
+    const auto step = [&](int axis, int64_t size) { return layout.stride(axis) == 0 ? 0 : size; };
+    input.in = copied.make(x, once);
+    input.in_row = step(2, once.dim(3));
+    input.in_channel = step(1, once.dim(2) * once.dim(3));
+    input.in_batch = step(0, once.dim(1) * once.dim(2) * once.dim(3));
   } else {
     input.in = x.data();
     input.in_row = layout.stride(2);

@@ -39,7 +39,7 @@ class Copied {
 };
 
 /// Sets data and strides from x, [batch, channels, h, w] with any strides; copies it where its columns are
-/// not dense.
+/// not dense, each row that a broadcast repeats once.
 void set_input(ConvInput& input, const Operand& x, Copied& copied);
 
 /// The tile (kernels/conv.h) of a block of up to `rows` by `columns` outputs: which input it takes and where
