@@ -156,16 +156,25 @@ std::vector<int64_t> shown_positions(int64_t size, bool summarize) {
   return positions;
 }
 
+// The first and last positions of each long axis from `axis` on; views up to there, so that nothing between
+// is copied.
+Tensor edges(const Tensor& x, int axis) {
+  if (axis == x.rank()) return x;
+  const int64_t size = x.dim(axis);
+  if (size <= 2 * kEdge) return edges(x, axis + 1);
+  return Tensor::cat(
+      {edges(x.narrow(axis, 0, kEdge), axis + 1), edges(x.narrow(axis, size - kEdge, kEdge), axis + 1)},
+      axis);
+}
+
 class Printer {
  public:
   explicit Printer(const Tensor& tensor)
       : shape_(tensor.shape()), summarize_(tensor.elem_count() > kThreshold) {
-    Tensor corners = dtype_is_storage(tensor.dtype()) ? tensor.to_dtype(DType::F32) : tensor;
-    if (summarize_)
-      for (int axis = 0; axis < shape_.rank(); ++axis)
-        if (shape_[axis] > 2 * kEdge)
-          corners = Tensor::cat(
-              {corners.narrow(axis, 0, kEdge), corners.narrow(axis, shape_[axis] - kEdge, kEdge)}, axis);
+    // Packed elements have no views, so all of them are unpacked.
+    const bool packed = dtype_bits(tensor.dtype()) < 8;
+    Tensor corners = packed ? tensor.to_dtype(DType::F32) : tensor;
+    if (summarize_) corners = edges(corners, 0);
     if (dtype_is_int(tensor.dtype())) {
       whole_ = corners.to_dtype(DType::I64).to_vec<int64_t>();
       values_.resize(whole_.size());
@@ -219,10 +228,12 @@ class Printer {
 
 }  // namespace
 
-std::string Tensor::to_string() const {
+std::string Tensor::to_string() const try {
   if (rank() > 0) return elem_count() == 0 ? "[]" : Printer(*this).text();
   if (dtype_is_int(dtype())) return Format::scalar(dtype(), 0, to_dtype(DType::I64).to_scalar<int64_t>());
   return Format::scalar(dtype_is_storage(dtype()) ? DType::F32 : dtype(), to_doubles()[0], 0);
+} catch (...) {
+  rethrow_as("to_string");
 }
 
 std::ostream& operator<<(std::ostream& out, const Tensor& tensor) {

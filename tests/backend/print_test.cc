@@ -85,6 +85,20 @@ TEST(Print, AtTheEdgesOfTheRules) {
 }
 
 // Neighbours that share a byte can be shown, and cut, too.
+// Only what is shown is looked at.
+TEST(Print, HugeBroadcasts) {
+  constexpr int64_t kMany = 1 << 20;
+  const Tensor two = Tensor::full({1}, 2, DType::F32);
+  EXPECT_EQ(two.broadcast_as({kMany, kMany, kMany}).to_string(),
+            Tensor::full({11, 11, 11}, 2, DType::F32).to_string());
+  const Tensor row = Tensor::arange(0, 8, DType::I32);
+  EXPECT_EQ(row.broadcast_as({kMany * kMany, 8}).to_string(), row.broadcast_as({200, 8}).copy().to_string());
+  EXPECT_EQ(row.unsqueeze(1).broadcast_as({8, kMany * kMany}).to_string(),
+            row.unsqueeze(1).broadcast_as({8, 200}).copy().to_string());
+  const Tensor power = Tensor::from_bytes(std::vector<std::byte>{std::byte{129}}, {1}, DType::F8E8M0);
+  EXPECT_EQ(power.broadcast_as({kMany * kMany}).to_string(), "[4. 4. 4. ... 4. 4. 4.]");
+}
+
 TEST(Print, PackedBelowAByte) {
   for (const DType dtype : {DType::F4, DType::F6E2M3, DType::F6E3M2}) {
     EXPECT_EQ(Tensor::ones({2}, DType::F32).to_dtype(dtype).to_string(), "[1. 1.]");
