@@ -4,6 +4,8 @@
 #include "io/safetensors.h"
 
 #include <gtest/gtest.h>
+#include <sys/resource.h>
+#include <unistd.h>
 
 #include <cstring>
 #include <deque>
@@ -13,6 +15,7 @@
 #include <string>
 #include <vector>
 
+#include "support/apart.h"
 #include "support/expect_error.h"
 
 namespace beeswax::io {
@@ -75,6 +78,35 @@ TEST(Safetensors, EveryTypeThatThePythonPackageWrites) {
   }
   EXPECT_EQ(made, expected.size() - 2) << "i8 and u64 have no dtype of ours, u16 becomes u32";
 }
+
+// The format says nothing of other bytes than 0 and 1, and its readers look at none.
+TEST(Safetensors, TruthValuesKeepTheirBytes) {
+  std::vector<std::byte> bytes = file_of(R"({"t":{"dtype":"BOOL","shape":[4],"data_offsets":[0,4]}})", 4);
+  const uint8_t values[] = {0, 1, 2, 255};
+  std::memcpy(bytes.data() + bytes.size() - 4, values, 4);
+  const Tensor x = SafetensorsFile::from_bytes(bytes, "test.safetensors")->find("t")->to_tensor();
+  EXPECT_EQ(x.to_vec<uint8_t>(), (std::vector<uint8_t>{0, 1, 2, 255}));
+  const Tensor zeros = Tensor::zeros({4}, DType::I32, Device::cpu());
+  EXPECT_EQ(x.where_cond(zeros + 1, zeros).to_vec<int32_t>(), (std::vector<int32_t>{0, 1, 1, 1}));
+}
+
+// Address space is as short as memory is elsewhere; sanitizers have their own use for it.
+#if !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__)
+TEST(Safetensors, MemoryThatIsShortNamesTheTensor) {
+  test::run_apart([] {
+    const std::string header = R"({"t":{"dtype":"U16","shape":[50000000],"data_offsets":[0,100000000]}})";
+    const auto file = read(header, 100'000'000);
+    size_t pages = 0;
+    std::ifstream("/proc/self/statm") >> pages;
+    const size_t most = pages * static_cast<size_t>(::sysconf(_SC_PAGESIZE)) + 50'000'000;
+    const rlimit limit = {most, most};
+    EXPECT_EQ(::setrlimit(RLIMIT_AS, &limit), 0);
+    EXPECT_ERROR(file->find("t")->to_tensor(), OutOfMemory, "[load] the system has no 200000000 bytes left");
+    EXPECT_ERROR(file->find("t")->to_tensor(), OutOfMemory, "while loading tensor 't'");
+    return "";
+  });
+}
+#endif
 
 TEST(Safetensors, FoldersAndIndexes) {
   for (const char* path : {"/sharded", "/sharded/model.safetensors.index.json"}) {
