@@ -83,18 +83,16 @@ TEST(Memory, WhatTheSystemDoesNotGiveIsRefused) {
     EXPECT_ERROR(huge.to_vec2<float>(), OutOfMemory, "[to_vec2] [1048576, 1048576] f32 cpu takes");
     EXPECT_ERROR(huge.unsqueeze(0).to_vec3<float>(), OutOfMemory,
                  "[to_vec3] [1, 1048576, 1048576] f32 cpu takes");
-    // Tables that take more than the result.
+    // Nothing takes more than a result of much of the memory, or by the tap of a window.
     const Tensor line = Tensor::ones({1, 1, 1, 2}, DType::U8);
-    EXPECT_ERROR(line.upsample_nearest2d(1, kMany), OutOfMemory, "[upsample_nearest2d]");
+    EXPECT_EQ(line.upsample_nearest2d(1, kMany).get_on_dim(3, kMany - 1).to_scalar<uint8_t>(), 1);
     EXPECT_ERROR(line.upsample_bilinear2d(1, kMany, false), OutOfMemory, "[upsample_bilinear2d]");
     const Tensor column = line.reshape({1, 1, 2, 1});
-    EXPECT_ERROR(column.upsample_nearest2d(kMany, 1), OutOfMemory, "[upsample_nearest2d]");
     EXPECT_ERROR(column.upsample_bilinear2d(kMany, 1, false), OutOfMemory, "[upsample_bilinear2d]");
-    // Windows of as many taps.
     const Tensor plane = bytes.reshape({1, 1, kMany, 1});
     const std::pair<int64_t, int64_t> window(plane.dim(2), 1);
-    EXPECT_ERROR(plane.avg_pool2d(window), OutOfMemory, "[avg_pool2d] no memory");
-    EXPECT_ERROR(plane.max_pool2d(window), OutOfMemory, "[max_pool2d] no memory");
+    EXPECT_EQ(plane.avg_pool2d(window).to_scalar<uint8_t>(), 1);
+    EXPECT_EQ(plane.max_pool2d(window).to_scalar<uint8_t>(), 1);
     // A broadcast input is not copied in whole.
     const std::pair<int64_t, int64_t> few(200, 100);
     EXPECT_EQ(floats.reshape({1, 20000, 200, 100}).max_pool2d({2, 2}, few).to_vec<float>(),

@@ -95,6 +95,24 @@ TEST(Upsample, NearestPositionsAreExact) {
   }
 }
 
+// Rows so long that they are written in parts are like columns, which are not.
+TEST(Upsample, LongRows) {
+  for (const auto& [in, out] :
+       {std::pair<int64_t, int64_t>{7, 600'001}, {300'000, 600'000}, {600'001, 300'003}}) {
+    const Tensor x = iota<float>(2 * in).reshape({2, in});
+    const Tensor rows = x.reshape({2, 1, 1, in}), columns = x.reshape({2, 1, in, 1});
+    const Shape to{2, 1, 1, out};
+    EXPECT_TRUE(same_bits(rows.upsample_nearest2d(1, out), columns.upsample_nearest2d(out, 1).reshape(to)));
+    for (const bool align : {false, true})
+      EXPECT_TRUE(same_bits(rows.upsample_bilinear2d(1, out, align),
+                            columns.upsample_bilinear2d(out, 1, align).reshape(to)))
+          << in << " to " << out << " align " << align;
+    const Tensor narrow = rows.to_dtype(DType::BF16);
+    EXPECT_TRUE(same_bits(narrow.upsample_bilinear2d(1, out, false),
+                          narrow.transpose(2, 3).upsample_bilinear2d(out, 1, false).reshape(to)));
+  }
+}
+
 // The rule for one output; T is the compute type.
 template <class T>
 struct Rule {

@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
-// Pooling: rows of outputs straight from the input where windows are small; else blocks of one plane's
-// outputs as tasks, over the tiles that convolutions use.
+// Pooling: rows of outputs straight from the input where windows are small; blocks of one plane's outputs as
+// tasks, over the tiles that convolutions use; reductions (pool_large.h) where windows are large.
 #include <algorithm>
 
 #include "backends/cpu/conv_tile.h"
 #include "backends/cpu/gemm_scratch.h"
 #include "backends/cpu/kernels/pool.h"
 #include "backends/cpu/kernels/pool_rows.h"
+#include "backends/cpu/pool_large.h"
 #include "backends/cpu/streaming.h"
 #include "core/divide.h"
 #include "core/thread_pool.h"
@@ -73,6 +74,10 @@ void pool_rows(const PoolShape& s, const ConvInput& input, void (*loop)(const Po
 }  // namespace
 
 void CpuBackend::pool(const PoolShape& s, const Operand& x, const Target& out) {
+  if (s.h_k > kLargeWindow / s.w_k) {
+    pool_large(s, x, out);
+    return;
+  }
   ConvInput input{};
   input.dtype = x.dtype;
   input.batch = s.batch;

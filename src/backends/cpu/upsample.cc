@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Upsampling: rows of outputs as tasks. Output rows that come from the same input rows share their work.
+// Upsampling: rows of outputs as tasks. Output rows that come from the same input rows share their work. Very
+// long rows are written in parts, so that tables of places stay small.
 #include <algorithm>
-#include <cmath>
 #include <cstring>
 
 #include "backends/cpu/chunks.h"
@@ -15,12 +15,14 @@ namespace beeswax::cpu {
 namespace {
 
 constexpr int64_t kTaskElements = 1 << 15;  // outputs of one task of the pool, about
+constexpr int64_t kMostColumns =
+    1 << 18;  // of rows that are written in one pass, with tables of their places
 
-// One axis of nearest: floor(i * in / out), exactly and without the product.
-Scratch<int32_t> nearest(int64_t in, int64_t out) {
-  Scratch<int32_t> at(out);
-  int64_t whole = 0, rest = 0;
-  for (int64_t i = 0; i < out; ++i) {
+// One axis of nearest: floor(i * in / out) for `count` outputs from `begin` on, without a division for each.
+Scratch<int32_t> nearest(int64_t in, int64_t out, int64_t begin, int64_t count) {
+  Scratch<int32_t> at(count);
+  int64_t whole = begin * in / out, rest = begin * in % out;  // both sizes are below 2^31
+  for (int64_t i = 0; i < count; ++i) {
     at[i] = static_cast<int32_t>(whole);
     whole += in / out;
     rest += in % out;
@@ -34,34 +36,65 @@ Scratch<int32_t> nearest(int64_t in, int64_t out) {
 
 // One axis of bilinear: the two input positions of each output, and the weight of the second.
 struct Blend {
-  int64_t size;
-  Scratch<int32_t> low, high;
-  Scratch<double> weight;
+  struct Place {
+    int64_t low, high;
+    double weight;
+  };
+  int64_t in, out;
+  bool align_corners;
+  double scale;
 
-  Blend(int64_t in, int64_t out, bool align_corners, double factor)
-      : size(out), low(out), high(out), weight(out) {
-    const auto size_in = static_cast<double>(in), size_out = static_cast<double>(out);
-    double scale = factor > 0 ? 1 / factor : size_in / size_out;
-    if (align_corners) scale = out > 1 ? (size_in - 1) / (size_out - 1) : 0;
-    for (int64_t i = 0; i < out; ++i) {
-      const auto o = static_cast<double>(i);
-      const double at = align_corners ? scale * o : std::max(scale * (o + 0.5) - 0.5, 0.0);
-      const auto first = static_cast<int64_t>(std::min(std::floor(at), size_in - 1));
-      const int64_t second = std::min(first + 1, in - 1);
-      low[i] = static_cast<int32_t>(first);
-      high[i] = static_cast<int32_t>(second);
-      weight[i] = first == second ? 0 : std::min(at - static_cast<double>(first), 1.0);
-    }
+  Blend(int64_t size_in, int64_t size_out, bool align, double factor)
+      : in(size_in), out(size_out), align_corners(align) {
+    const auto from = static_cast<double>(in), to = static_cast<double>(out);
+    scale = factor > 0 ? 1 / factor : from / to;
+    if (align_corners) scale = out > 1 ? (from - 1) / (to - 1) : 0;
+  }
+  Place at(int64_t i) const {
+    const auto o = static_cast<double>(i);
+    const double place = align_corners ? scale * o : std::max(scale * (o + 0.5) - 0.5, 0.0);
+    const int64_t low = std::min(static_cast<int64_t>(place), in - 1);  // place is not negative
+    const int64_t high = std::min(low + 1, in - 1);
+    return {low, high, low == high ? 0 : std::min(place - static_cast<double>(low), 1.0)};
   }
   /// Whether these are the positions of UpsampleKernels::across_twice.
-  bool is_twice(int64_t in) const {
-    if (size != 2 * in) return false;
+  bool is_twice() const {
+    if (out != 2 * in) return false;
     for (int64_t i = 0; i < 2 * in; ++i) {
       const int64_t first = std::max<int64_t>(i - 1, 0) / 2;
       const bool end = i == 0 || i == 2 * in - 1;
-      if (low[i] != (i == 0 ? 0 : first) || weight[i] != (end ? 0 : i % 2 == 0 ? 0.75 : 0.25)) return false;
+      const auto [low, high, weight] = at(i);
+      if (low != (i == 0 ? 0 : first) || weight != (end ? 0 : i % 2 == 0 ? 0.75 : 0.25)) return false;
     }
     return true;
+  }
+};
+
+// The places of `count` outputs from `begin` on, counted from input position `first`; none where they are not
+// `wanted`.
+struct BlendTable {
+  int64_t first, size_in;  // the input positions that they take
+  Scratch<int32_t> low, high;
+  Scratch<double> weight;
+  Scratch<float> narrow;  // weights
+
+  BlendTable(const Blend& blend, int64_t begin, int64_t count, bool wanted)
+      : first(blend.at(begin).low),
+        size_in(blend.at(begin + count - 1).high + 1 - first),
+        low(wanted ? count : 0),
+        high(wanted ? count : 0),
+        weight(wanted ? count : 0),
+        narrow(wanted ? count : 0) {
+    int32_t *lows = low.data(), *highs = high.data();
+    double* weights = weight.data();
+    float* narrows = narrow.data();
+    for (int64_t i = 0; wanted && i < count; ++i) {
+      const auto place = blend.at(begin + i);
+      lows[i] = static_cast<int32_t>(place.low - first);
+      highs[i] = static_cast<int32_t>(place.high - first);
+      weights[i] = place.weight;
+      narrows[i] = static_cast<float>(place.weight);
+    }
   }
 };
 
@@ -87,73 +120,72 @@ struct Planes {
            (plane / channels * input.in_batch + plane % channels * input.in_channel + index * input.in_row) *
                element;
   }
-  size_t row_bytes() const { return static_cast<size_t>(w_out * element); }
-  void write(int64_t row, const std::byte* from) const {
-    std::byte* to = out + row * w_out * element;
+  /// Writes `count` outputs of a row from `column` on.
+  void write(int64_t row, int64_t column, int64_t count, const std::byte* from) const {
+    std::byte* to = out + (row * w_out + column) * element;
+    const auto bytes = static_cast<size_t>(count * element);
     if (past_caches) {
-      copy_kernels().stream(to, from, row_bytes());
+      copy_kernels().stream(to, from, bytes);
     } else {
-      std::memcpy(to, from, row_bytes());
+      std::memcpy(to, from, bytes);
     }
   }
 };
 
-// Calls rows(begin, end) for ranges of the output's rows, all planes together.
+// Calls rows(begin, end) for ranges of the output's rows, all planes together, of which `width` outputs are
+// written.
 template <class F>
-void each_range(const UpsampleShape& s, F&& rows) {
-  parallel_ranges(s.batch * s.channels * s.h_out, std::max<int64_t>(1, kTaskElements / s.w_out),
+void each_range(const UpsampleShape& s, int64_t width, F&& rows) {
+  parallel_ranges(s.batch * s.channels * s.h_out, std::max<int64_t>(1, kTaskElements / width),
                   [&](int64_t begin, int64_t end) {
                     rows(begin, end);
                     copy_kernels().fence();
                   });
 }
 
-void upsample_nearest(const UpsampleShape& s, const Operand& x, const Target& target) {
-  const Planes planes(s, x, target);
-  const Scratch<int32_t> rows = nearest(s.h_in, s.h_out);
-  const Scratch<int32_t> columns = nearest(s.w_in, s.w_out);
+// `width` columns of all rows, from `column` on.
+void nearest_part(const UpsampleShape& s, const Planes& planes, int64_t column, int64_t width) {
+  const bool same = s.w_in == s.w_out, twice = s.w_out == 2 * s.w_in && width == s.w_out;
+  const Scratch<int32_t> columns = nearest(s.w_in, s.w_out, column, same || twice ? 0 : width);
   const size_t size = size_class(static_cast<size_t>(planes.element));
-  each_range(s, [&](int64_t begin, int64_t end) {
-    auto* line = static_cast<std::byte*>(gemm_scratch(GemmScratch::local, planes.row_bytes()));
+  each_range(s, width, [&](int64_t begin, int64_t end) {
+    auto* line = static_cast<std::byte*>(
+        gemm_scratch(GemmScratch::local, static_cast<size_t>(width * planes.element)));
     const std::byte* held = nullptr;
     for (int64_t r = begin; r < end; ++r) {
-      const std::byte* from = planes.row(r / s.h_out, rows[r % s.h_out]);
-      if (s.w_in == s.w_out) {
-        planes.write(r, from);
+      const std::byte* from = planes.row(r / s.h_out, r % s.h_out * s.h_in / s.h_out);
+      if (same) {
+        planes.write(r, column, width, from + column * planes.element);
         continue;
       }
       if (from != held) {
-        if (s.w_out == 2 * s.w_in) {
+        if (twice) {
           upsample_kernels().twice[size](from, s.w_in, line);
         } else {
-          upsample_kernels().expand[size](from, columns.data(), s.w_out, line);
+          upsample_kernels().expand[size](from, columns.data(), width, line);
         }
       }
       held = from;
-      planes.write(r, line);
+      planes.write(r, column, width, line);
     }
   });
 }
 
-void upsample_bilinear(const UpsampleShape& s, const Operand& x, const Target& target) {
-  const Planes planes(s, x, target);
-  const bool wide = x.dtype == DType::F64;
+void bilinear_part(const UpsampleShape& s, const Planes& planes, DType dtype, const Blend& rows,
+                   const Blend& blend, int64_t column, int64_t width) {
+  const bool wide = dtype == DType::F64;
   const size_t type = wide ? 1 : 0;
   const int64_t word = wide ? 8 : 4;
-  const Blend rows(s.h_in, s.h_out, s.align_corners, s.scale_h);
-  const Blend columns(s.w_in, s.w_out, s.align_corners, s.scale_w);
-  const Scratch<float> weights(s.w_out);
-  for (int64_t i = 0; i < s.w_out; ++i) weights[i] = static_cast<float>(columns.weight[i]);
-  const void* weight = wide ? static_cast<const void*>(columns.weight.data()) : weights.data();
-  const DType compute = compute_dtype(x.dtype);
-  const CastLoop widen = conversion(x.dtype, compute), narrow = conversion(compute, x.dtype);
+  const bool twice = width == s.w_out && blend.is_twice();
+  const BlendTable columns(blend, column, width, !twice);
+  const void* weight = wide ? static_cast<const void*>(columns.weight.data()) : columns.narrow.data();
+  const DType compute = compute_dtype(dtype);
+  const CastLoop widen = conversion(dtype, compute), narrow = conversion(compute, dtype);
 
-  const bool twice = columns.is_twice(s.w_in);
-
-  const int64_t line = (s.w_out * word + 63) / 64 * 64;
+  const int64_t line = (width * word + 63) / 64 * 64;
   const int64_t bytes =
-      4 * line + s.w_in * word;  // two blended input rows, a result, its narrow form, an input row
-  each_range(s, [&](int64_t begin, int64_t end) {
+      4 * line + columns.size_in * word;  // two blended input rows, a result, its narrow form, an input row
+  each_range(s, width, [&](int64_t begin, int64_t end) {
     auto* scratch = static_cast<std::byte*>(gemm_scratch(GemmScratch::local, static_cast<size_t>(bytes)));
     std::byte* lines[2] = {scratch, scratch + line};
     std::byte* result = scratch + 2 * line;
@@ -165,15 +197,15 @@ void upsample_bilinear(const UpsampleShape& s, const Operand& x, const Target& t
       for (size_t i = 0; i < 2; ++i)
         if (held[i] == from) return i;
       const size_t to = 1 - keep;
-      const std::byte* values = from;
+      const std::byte* values = from + columns.first * planes.element;
       if (widen != nullptr) {
-        widen(from, widened, s.w_in);
+        widen(values, widened, columns.size_in);
         values = widened;
       }
       if (twice) {
         upsample_kernels().across_twice[type](values, s.w_in, lines[to]);
       } else {
-        upsample_kernels().across[type](values, columns.low.data(), columns.high.data(), weight, s.w_out,
+        upsample_kernels().across[type](values, columns.low.data(), columns.high.data(), weight, width,
                                         lines[to]);
       }
       held[to] = from;
@@ -181,14 +213,14 @@ void upsample_bilinear(const UpsampleShape& s, const Operand& x, const Target& t
     };
     for (int64_t r = begin; r < end; ++r) {
       const int64_t plane = r / s.h_out;
-      const int64_t at = r % s.h_out;
-      const std::byte* bottom = planes.row(plane, rows.high[at]);
+      const Blend::Place at = rows.at(r % s.h_out);
+      const std::byte* bottom = planes.row(plane, at.high);
       // The line that the lower row may already be in is kept.
-      const size_t top = blended(planes.row(plane, rows.low[at]), held[0] == bottom ? 0 : 1);
+      const size_t top = blended(planes.row(plane, at.low), held[0] == bottom ? 0 : 1);
       const size_t low = blended(bottom, top);
-      upsample_kernels().down[type](lines[top], lines[low], rows.weight[at], s.w_out, result);
-      if (narrow != nullptr) narrow(result, narrowed, s.w_out);
-      planes.write(r, narrow != nullptr ? narrowed : result);
+      upsample_kernels().down[type](lines[top], lines[low], at.weight, width, result);
+      if (narrow != nullptr) narrow(result, narrowed, width);
+      planes.write(r, column, width, narrow != nullptr ? narrowed : result);
     }
   });
 }
@@ -196,10 +228,16 @@ void upsample_bilinear(const UpsampleShape& s, const Operand& x, const Target& t
 }  // namespace
 
 void CpuBackend::upsample(const UpsampleShape& s, const Operand& x, const Target& out) {
-  if (s.bilinear) {
-    upsample_bilinear(s, x, out);
-  } else {
-    upsample_nearest(s, x, out);
+  const Planes planes(s, x, out);
+  const Blend rows(s.h_in, s.h_out, s.align_corners, s.scale_h);
+  const Blend columns(s.w_in, s.w_out, s.align_corners, s.scale_w);
+  for (int64_t column = 0; column < s.w_out; column += kMostColumns) {
+    const int64_t width = std::min(kMostColumns, s.w_out - column);
+    if (s.bilinear) {
+      bilinear_part(s, planes, x.dtype, rows, columns, column, width);
+    } else {
+      nearest_part(s, planes, column, width);
+    }
   }
 }
 
