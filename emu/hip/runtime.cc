@@ -259,8 +259,7 @@ Error caught(const char* function) noexcept {
   } catch (const std::bad_alloc&) {
     code = hipErrorOutOfMemory;
   } catch (const std::system_error& error) {
-    code =
-        hipErrorOutOfMemory;  // no thread for a stream: as AMD's runtime says when it cannot make one's queue
+    code = hipErrorOutOfMemory;  // no thread for a stream; HIP's documents name no code for that
     why = error.what();
   } catch (const std::exception& error) {
     why = error.what();
