@@ -155,7 +155,13 @@ TEST_F(Graphs, OtherThreadsAndDevicesRunAsAlways) {
   const Device second = another_device(device_);
   const bool two = has_second(second);
   const Tensor x = numbers({64}, 0);
-  Tensor y;
+  Tensor y, there;
+  std::optional<Graph> of_second;
+  if (two) {
+    const Tensor one = Tensor::ones({8}, DType::F32, second);
+    one.add(1);
+    of_second = Graph::capture(second, [&] { there = one.add(1); });
+  }
   const Graph graph = warm_capture(
       [&] {
         std::thread([&] {
@@ -166,6 +172,8 @@ TEST_F(Graphs, OtherThreadsAndDevicesRunAsAlways) {
         if (two) {  // with memory and kernels that are new there, values of the host, and waits
           EXPECT_EQ(Tensor::ones({1 << 12}, DType::F32, second).sqr().sum_all().to_scalar<float>(), 4096);
           EXPECT_EQ(Tensor::of<float>({1, 4}, second).sqrt().to_vec<float>(), (std::vector<float>{1, 2}));
+          of_second->replay();
+          EXPECT_EQ(there.to_vec<float>(), std::vector<float>(8, 2));
         }
         y = x.exp();
       },

@@ -50,7 +50,7 @@ class Graph::Recording {
     gpu_.try_use();  // where it is lost, nobody needs the answers to what follows
     // Some releases of drivers do not wait for a graph that still runs; memory may be used again at once, in
     // the order of the stream.
-    const uint32_t streams = gpu::capturing == nullptr ? replayed_.load() : 0;
+    const uint32_t streams = gpu_.recording() == nullptr ? replayed_.load() : 0;
     for (uint32_t i = 0; i < gpu::kMostStreams; ++i)
       if ((streams >> i & 1u) != 0) gpu_.driver().wait_for_stream(gpu_.streams().at(i)->handle());
     instance_.reset();
@@ -59,7 +59,7 @@ class Graph::Recording {
   Recording& operator=(const Recording&) = delete;
 
   void replay() {
-    if (gpu::capturing != nullptr)
+    if (gpu_.recording() != nullptr)
       fail(ErrorKind::Unsupported, "replay",
            "a graph cannot record another one's replay; replay it after capturing");
     if (!instance_) return;  // nothing was recorded
