@@ -2,8 +2,12 @@
 // Kernels of users: checked against what their code says of them, then launched.
 #include "beeswax/kernel.h"
 
+#include <algorithm>
+#include <cctype>
+
 #include "backends/gpu/rtc/compiler.h"
 #include "backends/gpu/rtc/modules.h"
+#include "core/shown.h"
 #include "ops/common.h"
 
 namespace beeswax {
@@ -23,6 +27,23 @@ using gpu::rtc::Parameter;
 // What CUDA and HIP allow: 2^31 - 1 blocks along x, 65535 along the others; along z CUDA has blocks of 64.
 constexpr uint32_t kMostBlocksX = 0x7fffffff, kMostBlocks = 65535;
 constexpr uint32_t kMostThreads = 1024, kMostThreadsZOfCuda = 64;
+
+// Compilers take a define as a line of their own and leave out what follows its end.
+void check_define(const std::string& define) {
+  const char first = define.empty() ? '=' : define.front();
+  const bool named = std::isalpha(static_cast<unsigned char>(first)) != 0 || first == '_';
+  if (!named || define.find_first_of(std::string_view("\n\r\0", 3)) != std::string::npos)
+    fail(ErrorKind::InvalidArgument, "compile", "'", shown(define),
+         "' defines nothing; accepted: NAME, NAME=value or NAME(x)=value, in one line");
+}
+
+// A source's name as it may stand in a line of the source.
+std::string quotable(std::string_view name) {
+  std::string out(name);
+  for (char& c : out)
+    if (c == '"' || c == '\\' || static_cast<unsigned char>(c) < ' ') c = '_';
+  return out;
+}
 
 std::string size_text(const LaunchSize& size) {
   return join_text("{", size.x, ", ", size.y, ", ", size.z, "}");
@@ -110,10 +131,9 @@ Kernel Kernel::compile(const Device& device, std::string_view source, std::strin
     fail(ErrorKind::Unsupported, "compile", "kernels run on GPUs, and ", device,
          " is none; a CustomOp takes a function for the CPU beside the kernel");
   gpu::rtc::Program program;
-  program.name = options.source_name.empty() ? std::string(name) : options.source_name;
-  for (char& c : program.name)
-    if (c == '"' || c == '\\' || c == '\n') c = '_';  // it stands in a line of the source
+  program.name = quotable(options.source_name.empty() ? name : options.source_name);
   program.text = source;
+  std::ranges::for_each(options.defines, check_define);
   program.defines = options.defines;
   for (const KernelHeader& header : options.headers) program.headers.push_back({header.name, header.text});
   gpu::Gpu& gpu = gpu::Gpu::of(device);

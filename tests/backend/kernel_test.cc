@@ -358,6 +358,35 @@ TEST_P(Kernels, TakeHeadersAndDefines) {
   EXPECT_EQ(x.to_vec<int32_t>(), (std::vector<int32_t>{-7, -14, -21}));
 }
 
+TEST_P(Kernels, TakeNoTextThatCompilersCut) {
+  const char* source = "extern \"C\" __global__ void f(int* x) { x[0] = __LINE__; }";
+  const auto compile_with = [&](const std::string& define) {
+    KernelOptions options = options_;
+    options.defines = {define};
+    return Kernel::compile(device_, source, "f", options);
+  };
+  for (const std::string& define :
+       {std::string(), std::string("=1"), std::string("1X"), std::string("-w"), std::string("X=1\n+1"),
+        std::string("X=1\r+1"), std::string("X=1\0+1", 6)})
+    EXPECT_ERROR(compile_with(define), InvalidArgument, "accepted: NAME, NAME=value or NAME(x)=value");
+  EXPECT_NO_THROW(compile_with("_add(a, b)=a + b"));
+  for (const std::string& name :
+       {std::string("two\rlines"), std::string("two\nlines"), std::string("a\0b", 3)}) {
+    KernelOptions options = options_;
+    options.source_name = name;
+    const Tensor x = Tensor::zeros({1}, DType::I32, device_);
+    Kernel::compile(device_, source, "f", options).launch({}, output(x));
+    EXPECT_EQ(x.to_scalar<int32_t>(), 1);
+  }
+  if (GetParam() != KernelCompiler::Clang) return;  // which takes headers as files
+  for (const std::string& name :
+       {std::string("folder/"), std::string("."), std::string("../a.h"), std::string("a\0b.h", 5)}) {
+    KernelOptions options = options_;
+    options.headers = {{name, ""}};
+    EXPECT_ERROR(Kernel::compile(device_, source, "f", options), InvalidArgument, "is no name for a header");
+  }
+}
+
 TEST_P(Kernels, AreNamedAsInTheSource) {
   const char* source = R"(
     namespace image {

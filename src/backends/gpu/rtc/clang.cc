@@ -56,8 +56,9 @@ bool write_text(const fs::path& path, std::string_view text) {
 }
 
 // A name for a header below a folder: relative, and leading nowhere else.
-bool stays_below(const fs::path& name) {
-  return !name.empty() && name.is_relative() &&
+bool names_file_below(const fs::path& name) {
+  return name.has_filename() && name.filename() != "." && name.is_relative() &&
+         name.native().find('\0') == std::string::npos &&
          std::ranges::none_of(name, [](const fs::path& part) { return part == ".."; });
 }
 
@@ -131,7 +132,7 @@ class Clang final : public Compiler {
   std::vector<std::byte> compile(const Program& program, std::string_view target) const override {
     const os::TemporaryFolder folder;
     const auto put = [&](const char* below, const NamedText& header) {
-      if (!stays_below(header.name))
+      if (!names_file_below(header.name))
         fail(ErrorKind::InvalidArgument, "compile", "'", header.name, "' is no name for a header");
       if (!write_text(folder.path() / below / header.name, header.text))
         fail(ErrorKind::Io, "compile", "cannot write to ", folder.path().string());
