@@ -56,7 +56,7 @@ Device Device::parse(std::string_view text) {
       if (!has_argument) break;
       const char* end = argument.data() + argument.size();
       const auto [stop, error] = std::from_chars(argument.data(), end, device.ordinal_);
-      if (error != std::errc() || stop != end || device.ordinal_ < 0 || device.ordinal_ > 255)
+      if (error != std::errc() || stop != end || argument[0] == '-' || device.ordinal_ > 255)
         refuse(text, "the number after the colon must be from 0 to 255");
       break;
     }

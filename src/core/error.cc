@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "beeswax/error.h"
 
+#include <algorithm>
 #include <utility>
 
 namespace beeswax {
@@ -48,6 +49,7 @@ Error& Error::while_doing(std::string context) {
 void Error::compose() {
   text_ = "[" + operation_ + "] " + message_;
   for (const std::string& line : context_) text_ += "\n  while " + line;
+  std::ranges::replace(text_, '\0', '?');  // what() ends at the first
 }
 
 }  // namespace beeswax

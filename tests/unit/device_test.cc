@@ -24,9 +24,11 @@ TEST(Device, ParsesAndPrints) {
 
 TEST(Device, RefusesTheRest) {
   for (const char* text :
-       {"", "gpu", "cpu:0", "cuda:", "cuda:-1", "cuda:x", "cuda:0x", "cuda:256", "emu", "emu:", "emu:1100",
-        "emu:gfx", "emu:gfx1100:0", "emu:gfx11000000000000", "rocm:0 "})
+       {"", "gpu", "cpu:0", "cuda:", "cuda:-1", "cuda:-0", "cuda:x", "cuda:0x", "cuda:256", "emu",
+        "emu:", "emu:1100", "emu:gfx", "emu:gfx1100:0", "emu:gfx11000000000000", "rocm:0 "})
     EXPECT_ERROR(Device::parse(text), InvalidArgument, "(accepted: cpu, cuda:0, rocm:0, emu:gfx1100)");
+  // A message goes on behind a zero byte.
+  EXPECT_ERROR(Device::parse(std::string_view("cpu\0x", 5)), InvalidArgument, "'cpu?x' is not a device: ");
 }
 
 // Drivers are opened once in a process: the libraries named here, which do not exist.
