@@ -247,7 +247,9 @@ void QTensor::check_product(const Tensor& x) const {
   if (x.dtype() != DType::F32 && x.dtype() != DType::F16 && x.dtype() != DType::BF16)
     fail(ErrorKind::UnsupportedDType, "quantized_matmul", "x is ", x.describe(),
          "; accepted: f32, f16, bf16");
-  ops::check_same_device("quantized_matmul", x, blocks_);
+  if (x.device() != device())
+    fail(ErrorKind::DeviceMismatch, "quantized_matmul", "the devices of ", x.describe(), " and the weight ",
+         describe(), " differ; move one side with to_device");
   if (rank() != 2)
     fail(ErrorKind::ShapeMismatch, "quantized_matmul", "the weight is [n, k], got ", describe());
   if (x.rank() == 0 || x.dim(-1) != shape_[1])

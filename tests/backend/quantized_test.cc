@@ -389,6 +389,9 @@ TEST_P(Quantized, SaysWhatItRefuses) {
   EXPECT_ERROR(q.forward(floats({2, 2 * block()})), ShapeMismatch,
                "x's last axis must be " + std::to_string(block()));
   EXPECT_ERROR(q.forward(floats({})), ShapeMismatch, "[quantized_matmul]");
+  if (!device().is_cpu())
+    EXPECT_ERROR(q.forward(floats({1, block()}).to_device(Device::cpu())), DeviceMismatch,
+                 " and the weight " + q.describe() + " differ");
   EXPECT_ERROR(q.forward(Tensor::zeros({1, block()}, DType::F64, device())), UnsupportedDType,
                "accepted: f32, f16, bf16");
   EXPECT_ERROR(QTensor::quantize(floats({2, 2, block()}), type()).forward(floats({1, block()})),
