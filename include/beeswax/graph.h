@@ -24,7 +24,8 @@ namespace beeswax {
 ///
 /// A graph reads and writes the memory that its operations had when it was captured. It keeps that memory, of
 /// inputs and of results, for as long as it lives, so tensors may go before it. Random numbers are drawn with
-/// the counter of the capture: each replay gives the same. Copies of a Graph are one graph. Thread-safe.
+/// the counter of the capture: each replay gives the same. A write in place counts once in Tensor::version(),
+/// when it is captured. Copies of a Graph are one graph. Thread-safe.
 class BW_API Graph {
  public:
   /// Calls `operations`, and records what it submits to `device` from this thread, instead of running it:

@@ -41,7 +41,7 @@ struct KernelHeader {
 };
 
 struct KernelOptions {
-  std::vector<std::string> defines{};  ///< "TILE=16" or "FAST"
+  std::vector<std::string> defines{};  ///< "TILE=16" or "FAST", each in one line
   /// The source finds these, the dialect's headers and those that docs/gpu.md names, such as <cstdint>,
   /// <cmath> and <cuda_fp16.h>; files on the disk it does not.
   std::vector<KernelHeader> headers{};

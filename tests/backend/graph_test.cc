@@ -67,6 +67,7 @@ TEST_F(Graphs, StateIsCarriedFromReplayToReplay) {
   EXPECT_EQ(sum.to_vec<float>(), std::vector<float>(100, 1));  // capturing ran nothing
   for (int i = 0; i < 5; ++i) graph.replay();
   EXPECT_EQ(sum.to_vec<float>(), std::vector<float>(100, 6));
+  EXPECT_EQ(sum.version(), 2u);  // the step and the capture
 }
 
 TEST_F(Graphs, KeepTheirMemory) {
