@@ -35,6 +35,12 @@ class Streams {
     now.block += blocks;
     return before;
   }
+  /// `blocks` that were taken at `before` were not drawn; they stay taken where somebody went on behind them.
+  void give_back(const Device& device, const State& before, uint64_t blocks) {
+    const std::lock_guard<std::mutex> lock(mutex_);
+    State& now = state(device);
+    if (now.seed == before.seed && now.block == before.block + blocks) now = before;
+  }
 
  private:
   State& state(const Device& device) {
@@ -50,10 +56,15 @@ Tensor draw(std::string_view operation, const Shape& shape, DType dtype, const D
             Distribution distribution, double a, double b) try {
   Tensor out = Tensor::empty(shape, dtype, device);
   const int64_t in_block = random_numbers_in_block(dtype);
-  const int64_t blocks = (out.elem_count() + in_block - 1) / in_block;
+  const auto blocks = static_cast<uint64_t>((out.elem_count() + in_block - 1) / in_block);
   if (blocks == 0) return out;
-  const Streams::State at = Streams::all().take(device, static_cast<uint64_t>(blocks));
-  backend_for(device).random(ops::target(out), distribution, a, b, at.seed, at.block);
+  const Streams::State at = Streams::all().take(device, blocks);
+  try {
+    backend_for(device).random(ops::target(out), distribution, a, b, at.seed, at.block);
+  } catch (...) {
+    Streams::all().give_back(device, at, blocks);
+    throw;
+  }
   return out;
 } catch (...) {
   ops::rethrow_as(operation, {});

@@ -202,6 +202,11 @@ TEST_F(Graphs, WhatCannotBeRecordedIsRefused) {
           "4194304 bytes are asked of the driver; run the same operations once before capturing");
   refuses([&] { y = x.erf(); },
           "the first use of the kernel unary_erf_f32; run the same operations once before");
+  device_.set_seed(9);
+  Device::cpu().set_seed(9);
+  refuses([&] { Tensor::rand({4}, DType::F64, device_); }, "the first use of the kernel random_uniform_f64");
+  EXPECT_EQ(Tensor::rand({4}, DType::F64, device_).to_bytes(),  // nothing was drawn
+            Tensor::rand({4}, DType::F64, Device::cpu()).to_bytes());
   EXPECT_ERROR(Graph::capture(device_, nullptr), InvalidArgument, "an empty function has nothing to record");
   EXPECT_ERROR(Graph::capture(device_, [&] { Graph::capture(device_, [] {}); }), InvalidArgument,
                "this thread is capturing a graph already");
