@@ -69,7 +69,7 @@ class BW_API Stream {
 /// a graph there.
 class BW_API StreamScope {
  public:
-  explicit StreamScope(Stream stream);
+  explicit StreamScope(const Stream& stream);
   ~StreamScope();
   StreamScope(const StreamScope&) = delete;
   StreamScope& operator=(const StreamScope&) = delete;

@@ -14,6 +14,7 @@
 #include "core/small_pool.h"
 #include "core/storage.h"
 #include "support/apart.h"
+#include "support/emulated.h"
 #include "support/expect_error.h"
 
 namespace beeswax {
@@ -63,6 +64,7 @@ TEST(Memory, HugeCopiesToTheHostAreRefused) {
 #if !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__)
 TEST(Memory, WhatTheSystemDoesNotGiveIsRefused) {
   if (!test::on_cpu()) GTEST_SKIP() << "of the host";
+  SKIP_UNDER_QEMU("limit of address space");
   constexpr int64_t kMany = 400'000'000;
   if (os::physical_memory_bytes() < 4 * kMany) GTEST_SKIP() << "more than this machine's memory";
   test::run_apart([] {

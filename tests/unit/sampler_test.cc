@@ -197,8 +197,10 @@ int32_t by_definition(const SamplingOptions& o, const std::vector<float>& logits
   normalize(o.temperature);
   const PhiloxBlock block = random_block(random_keys(o.seed), n);
   double left = static_cast<double>((uint64_t{block.word[0]} << 32 | block.word[1]) >> 11) * 0x1p-53;
-  for (const Token& t : all)
-    if ((left -= t.p) < 0) return t.id;
+  for (const Token& t : all) {
+    left -= t.p;
+    if (left < 0) return t.id;
+  }
   return all.back().id;
 }
 

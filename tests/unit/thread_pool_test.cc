@@ -16,6 +16,7 @@
 
 #include "core/os/cpu.h"
 #include "support/apart.h"
+#include "support/emulated.h"
 
 namespace {
 // How many threads the system lets start from now on.
@@ -184,6 +185,7 @@ int sum_of_tasks(int tasks) {
 
 #ifndef __SANITIZE_THREAD__  // it takes no threads in children of a process with threads
 TEST(ThreadPool, ForkedChildrenHaveTheirOwn) {
+  SKIP_UNDER_QEMU("threads in forked children");
   ThreadPool::global().set_threads(3);
   EXPECT_EQ(sum_of_tasks(100), 5050);
   test::run_apart([] {
@@ -208,6 +210,7 @@ TEST(ThreadPool, ForkedChildrenHaveTheirOwn) {
 
 // In the middle of another thread's job.
 TEST(ThreadPool, ForkedChildrenDoNotWaitForOthersJobs) {
+  SKIP_UNDER_QEMU("threads in forked children");
   ThreadPool::global().set_threads(2);
   std::atomic<bool> inside{false};
   std::atomic<bool> done{false};
@@ -236,6 +239,7 @@ struct WorksAtTheEnd {
 } works_at_the_end;  // lives before the pool, and so ends after what is made later
 
 TEST(ThreadPool, WorksWhileStaticObjectsEnd) {
+  SKIP_UNDER_QEMU("threads in forked children");
   test::run_apart([] {
     works_at_the_end.on = true;
     EXPECT_EQ(sum_of_tasks(100), 5050);

@@ -41,7 +41,7 @@ class Stream::Impl {
 namespace {
 
 // Before anything of a scope is made, so that the refusal says what was tried.
-Stream allowed(Stream stream) {
+const Stream& allowed(const Stream& stream) {
   if (!stream.device().is_cpu())
     Gpu::of(stream.device()).refuse_recording("that the thread's stream changes; choose it before capturing");
   return stream;
@@ -95,8 +95,8 @@ bool Stream::operator==(const Stream& other) const {
   return device() == other.device() && impl_->stream() == other.impl_->stream();
 }
 
-StreamScope::StreamScope(Stream stream)
-    : stream_(allowed(std::move(stream))), before_(Stream::current(stream_.device())) {
+StreamScope::StreamScope(const Stream& stream)
+    : stream_(allowed(stream)), before_(Stream::current(stream_.device())) {
   if (Gpu* gpu = stream_.impl_->gpu(); gpu != nullptr)
     gpu::current_streams[static_cast<size_t>(gpu->number())] = stream_.impl_->stream();
 }

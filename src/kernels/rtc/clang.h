@@ -88,7 +88,8 @@ BW_DEVICE void __threadfence_system() {
 }
 
 #define BW_RTC_MISSING(why) __attribute__((device, unavailable(why)))
-BW_RTC_MISSING("kernels cannot print here; write to a tensor") int printf(const char*, ...);
+// CUDA's only declaration with dots that clang takes on a machine without CUDA is C's printf.
+extern "C" BW_RTC_MISSING("kernels cannot print here; write to a tensor") int printf(const char*, ...);
 #undef BW_RTC_MISSING
 
 // Headers that a source may include: tools/kernels/pack_sources.py finds them here.

@@ -103,16 +103,9 @@ class Clang final : public Compiler {
   }
 
   std::vector<std::string> flags(std::string_view target) const override {
-    std::vector<std::string> out = {kNoConfiguration,
-                                    "--cuda-device-only",
-                                    "-O3",
-                                    "-std=c++20",
-                                    "-ffp-contract=off",
-                                    "-fdeclspec",
-                                    "-nostdinc",
-                                    "-nostdinc++",
-                                    "-Wno-unknown-cuda-version",
-                                    "-fno-color-diagnostics"};
+    std::vector<std::string> out = {kNoConfiguration, "--cuda-device-only", "-O3",
+                                    "-std=c++20",     "-ffp-contract=off",  "-fdeclspec",
+                                    "-nostdinc",      "-nostdinc++",        "-fno-color-diagnostics"};
     if (is_amd(target)) {
       const std::string chip = join_text("--offload-arch=", target);
       for (const std::string_view flag : {"-x", "hip", chip.c_str(), "-nogpuinc", "-nogpulib",
@@ -122,6 +115,7 @@ class Clang final : public Compiler {
       const int chip = std::min(number_after(target, "sm_"), kNewestChip);
       for (const std::string& flag :
            {std::string("-x"), std::string("cuda"), join_text("--cuda-gpu-arch=sm_", chip),
+            std::string("--cuda-path=none"),  // the same, whatever CUDA is installed
             std::string("-nocudainc"), std::string("-nocudalib"), std::string("--cuda-feature=+ptx78"),
             std::string("-S")})
         out.push_back(flag);
