@@ -210,8 +210,11 @@ TEST_P(Quantized, GatedProductsAreTheOperations) {
   for (const int64_t n : {1, 31, 127, 128, 165, 300}) {
     pool.set_threads(n > 256 ? 2 : 1);
     const QTensor gate = weight(n, k, 40), factor = weight(n, k, 41);
-    for (const int64_t m : {1, 3, 4, 7, 64, 131})
+    for (const int64_t m : {1, 3, 4, 7, 64, 131}) {
+      // Where the two are not made at once, few rows show as much.
+      if (m > 7 && !backend_for(device()).gates(type(), DType::F32, m, n, k)) continue;
       expect_operations(gate, factor, tensor(normal_values(m * k, 42), {m, k}));
+    }
     expect_operations(gate, factor, tensor(normal_values(6 * k, 43), {2, 3, k}).to_dtype(DType::BF16));
     expect_operations(gate, factor, tensor(normal_values(6 * k, 44), {k, 6}).t());
   }

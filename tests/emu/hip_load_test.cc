@@ -144,7 +144,8 @@ TEST(Load, UnderEachName) {
   }
 }
 
-#ifndef __SANITIZE_THREAD__  // it takes no exit() in children of a process with threads
+// Sanitizers take no exit() in children of a process with threads: the search for leaks hangs now and then.
+#if !defined(__SANITIZE_THREAD__) && !defined(__SANITIZE_ADDRESS__)
 TEST(Load, AForkedChildIsRefusedAndEnds) {
   std::fflush(nullptr);
   const pid_t parent = fork();
