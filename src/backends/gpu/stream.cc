@@ -41,7 +41,7 @@ class Stream::Impl {
 namespace {
 
 // Before anything of a scope is made, so that the refusal says what was tried.
-const Stream& allowed(const Stream& stream) {
+Stream allowed(const Stream& stream) {
   if (!stream.device().is_cpu())
     Gpu::of(stream.device()).refuse_recording("that the thread's stream changes; choose it before capturing");
   return stream;
