@@ -43,7 +43,7 @@ struct KernelHeader {
 struct KernelOptions {
   std::vector<std::string> defines{};  ///< "TILE=16" or "FAST", each in one line
   /// The source finds these, the dialect's headers and those that docs/gpu.md names, such as <cstdint>,
-  /// <cmath> and <cuda_fp16.h>; files on the disk it does not.
+  /// <cmath> and <cuda_fp16.h>; files on the disk it does not, but by absolute paths with clang.
   std::vector<KernelHeader> headers{};
   KernelCompiler compiler = KernelCompiler::Any;
   std::string source_name{};  ///< what messages call the source; the kernel's name where empty

@@ -119,7 +119,9 @@ TEST(FileWriter, LeavesWhatIsThere) {
   std::filesystem::remove(path);
   // Neither a device nor another program's file under a name that ours might have.
   EXPECT_ERROR(FileWriter("/dev/null"), Io, "/dev/null is no regular file");
-  EXPECT_ERROR(FileWriter("/dev/stdout"), Io, "/dev/stdout is no regular file");
+  if (std::filesystem::exists("/dev/stdout")) {  // some containers have none
+    EXPECT_ERROR(FileWriter("/dev/stdout"), Io, "/dev/stdout is no regular file");
+  }
   std::ofstream(path + ".partial") << "theirs";
   {
     FileWriter first(path), second(path);
