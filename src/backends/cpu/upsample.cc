@@ -15,8 +15,8 @@ namespace beeswax::cpu {
 namespace {
 
 constexpr int64_t kTaskElements = 1 << 15;  // outputs of one task of the pool, about
-constexpr int64_t kMostColumns =
-    1 << 18;  // of rows that are written in one pass, with tables of their places
+// Of rows that are written in one pass, with tables of their places.
+constexpr int64_t kMostColumns = 1 << 18;
 
 // One axis of nearest: floor(i * in / out) for `count` outputs from `begin` on, without a division for each.
 Scratch<int32_t> nearest(int64_t in, int64_t out, int64_t begin, int64_t count) {
