@@ -71,11 +71,12 @@ step_tsan_test() {
   ctest_preset tsan tsan-test -L 'unit|backend|model|threads' -E model/box_test
 }
 
-step_tidy() { need_packages tidy; configure_preset release; python3 tools/lint_tidy.py --all --jobs "$(jobs_here)"; }
+# After a whole build: the sources include generated headers.
+step_tidy() { need_packages build tidy; build_preset release all; python3 tools/lint_tidy.py --all --jobs "$(jobs_here)"; }
 step_isa_base() { BEESWAX_CPU_ISA=base BEESWAX_EMU_ISA=base ctest_preset release isa-base -L 'unit|backend|model|emu'; }
 step_isa_v3() { BEESWAX_CPU_ISA=v3 BEESWAX_EMU_ISA=v3 ctest_preset release isa-v3 -L 'unit|backend|model|emu'; }
 step_exhaustive() {
-  build_preset release math_bounds_test
+  build_preset release math_bounds_test math_short_test
   python3 tools/math_bounds.py
 }
 
