@@ -13,7 +13,7 @@
 namespace beeswax {
 
 /// The array of a .npy file of version 1, 2 or 3, in either byte order. An array in Fortran's order becomes
-/// a view with its axes reversed. bool becomes u8, int8 i16, uint16 u32: no dtype of ours is as narrow. Io
+/// a view with its axes reversed. bool becomes u8, int8 i16, uint16 u32, for want of a dtype of their own. Io
 /// where the file cannot be opened, Format where it is not sound or has more than eight axes,
 /// UnsupportedDType for arrays of other types (uint64, complex numbers, text, objects, records).
 BW_API Tensor read_npy(const std::string& path, const Device& device = Device::default_device());

@@ -15,6 +15,7 @@
 #include "io/byte_reader.h"
 #include "io/file_writer.h"
 #include "io/json_events.h"
+#include "io/widened.h"
 
 namespace beeswax {
 namespace {
@@ -179,26 +180,13 @@ uint64_t bytes_of(const Shape& shape, const NpyType& type, const ByteReader& in)
   return bytes;
 }
 
-template <class From, class To>
-std::vector<std::byte> widened(std::span<const std::byte> bytes) {
-  const size_t count = bytes.size() / sizeof(From);
-  std::vector<std::byte> out(count * sizeof(To));
-  for (size_t i = 0; i < count; ++i) {
-    From from;
-    std::memcpy(&from, bytes.data() + i * sizeof(From), sizeof(From));
-    const To to = from;
-    std::memcpy(out.data() + i * sizeof(To), &to, sizeof(To));
-  }
-  return out;
-}
-
 /// A tensor of the shape from elements as they lie in the file.
 Tensor to_tensor(std::span<const std::byte> bytes, const NpyType& type, bool reverse, const Shape& shape,
                  const Device& device) {
-  std::vector<std::byte> made;
-  if (reverse) bytes = made = io::with_reversed_elements(bytes, type.bytes);
-  if (type.code == "i1") bytes = made = widened<int8_t, int16_t>(bytes);
-  if (type.code == "u2") bytes = made = widened<uint16_t, uint32_t>(bytes);
+  std::vector<std::byte> reversed;
+  if (reverse) bytes = reversed = io::with_reversed_elements(bytes, type.bytes);
+  if (type.code == "i1") return io::widened<int8_t, int16_t>(bytes, shape).to_device(device);
+  if (type.code == "u2") return io::widened<uint16_t, uint32_t>(bytes, shape).to_device(device);
   return Tensor::from_bytes(bytes, shape, type.dtype, device);
 }
 

@@ -2,17 +2,16 @@
 #include "io/safetensors.h"
 
 #include <bit>
-#include <cstring>
 #include <filesystem>
 #include <utility>
 
 #include "beeswax/shared_bytes.h"
 #include "core/fail.h"
 #include "core/os/file.h"
-#include "core/storage.h"
 #include "io/byte_reader.h"
 #include "io/json_events.h"
 #include "io/safetensors_header.h"
+#include "io/widened.h"
 
 namespace beeswax::io {
 namespace {
@@ -103,22 +102,6 @@ const SafetensorsType* safetensors_type(std::string_view name) {
   return nullptr;
 }
 
-namespace {
-
-/// 16 bits without a sign, in 32.
-Tensor widened(std::span<const std::byte> bytes, const Shape& shape) {
-  Tensor out = Tensor::empty(shape, DType::U32, Device::cpu());
-  std::byte* to = out.storage().data();
-  for (size_t i = 0; i < bytes.size() / 2; ++i) {
-    const uint32_t value =
-        std::to_integer<uint32_t>(bytes[2 * i]) | std::to_integer<uint32_t>(bytes[2 * i + 1]) << 8;
-    std::memcpy(to + i * sizeof(value), &value, sizeof(value));
-  }
-  return out;
-}
-
-}  // namespace
-
 Tensor SafetensorsTensor::to_tensor() const {
   if (!type->dtype) {
     std::string accepted;
@@ -129,7 +112,8 @@ Tensor SafetensorsTensor::to_tensor() const {
   }
   try {
     const bool same = static_cast<uint32_t>(dtype_bits(*type->dtype)) == type->bits;
-    return same ? tensor_from_shared_bytes(bytes, owner, shape, *type->dtype) : widened(bytes, shape);
+    return same ? tensor_from_shared_bytes(bytes, owner, shape, *type->dtype)
+                : widened<uint16_t, uint32_t>(bytes, shape);
   } catch (Error& error) {
     error.called("load");
     throw error.while_doing(join_text("loading tensor '", shown_name(name), "'"));
