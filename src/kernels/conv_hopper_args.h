@@ -12,8 +12,9 @@ inline constexpr int kConvMostClasses = 16, kConvMostTaps = 128;
 
 /// y[channel, output] = sum over taps and channels of kernel[channel, tap, c] places[output + distance of
 /// tap, c]. The product: m channels of the result by n places; a is the kernel, whose taps have whole steps
-/// of k, b the places. A batch is the classes of a transposed convolution (ConvClassAxis), each of which has
-/// a kernel and distances of its own.
+/// of k, b the places. A batch is either the classes of a transposed convolution (ConvClassAxis), each of
+/// which has a kernel and distances of its own, or, where b has one too, the groups of any other: they have
+/// kernels and channels of their own, and results c_batch apart.
 struct ConvHopperArgs {
   HopperArgs product;
   Divisor tap_steps;
@@ -42,7 +43,8 @@ inline constexpr int kConvSpreadTile = 64;  // places, and channels
 inline constexpr int kConvSpreadThreads = 256;
 /// Lays [images, channels, rows, columns] out as places of `line` channels. Where outputs are several rows or
 /// columns apart, so are the neighbours among places: each phase has places of its own, which follow those of
-/// the one before. Row i of phase p is row i * phase_rows + p of `rows`.
+/// the one before. Row i of phase p is row i * phase_rows + p of `rows`. Blocks take a tile of all phases one
+/// after another, for columns of several phases lie in the same lines of memory.
 struct ConvSpread {
   const void* x;
   void* y;
@@ -51,10 +53,10 @@ struct ConvSpread {
   int64_t x_phase_row, x_phase_column;  // from one phase to the next
   uint32_t channels, line;              // line: whole packs of 16 bytes
   uint32_t by_channels;                 // whether those are neighbours in the image, and not columns
-  uint32_t rows, columns, places;
+  uint32_t rows, columns, places;       // places: of a phase
   uint32_t phase_rows;
   Divisor phase_columns;
-  Divisor phase, plane, pitch, channel_tiles;  // places of a phase, of an image and of a row
+  Divisor phases, plane, pitch, channel_tiles;  // plane and pitch: places of an image and of a row
 };
 /// Two of them at once: blocks from `second` on have the other.
 struct ConvSpreadArgs {

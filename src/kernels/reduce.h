@@ -5,6 +5,7 @@
 //   floors: bytes of x over the memory's bandwidth; log_sum_exp: 30 operations an element over the ALU rate
 #pragma once
 
+#include "core/math/log_sum_exp.h"
 #include "kernels/order.h"
 #include "tables/reduce_kernels.h"
 
@@ -220,8 +221,11 @@ BW_DEVICE A reduce_chunk(const S* row, const ReduceRowsArgs& args, uint32_t firs
       s += kSeveral;
     };
     if constexpr (Row::kHeavy) {
-      // Long functions leave registers for some of them.
-      constexpr uint32_t kSome = sizeof(S) == 2 || sizeof(S) == 4 ? 4 : kWave == 64 ? 1 : 2;
+      // Long functions leave registers for some of them; those of comparisons are few where waves have 64
+      // threads.
+      constexpr bool kCompares = kWave == 64 && Row::kKernel == kLogSumExpRow;
+      constexpr bool kMany = sizeof(S) == 4 || (sizeof(S) == 2 && !kCompares);
+      constexpr uint32_t kSome = kMany ? 4 : kWave == 64 ? 1 : 2;
 #pragma unroll 1
       while (kSome > 1 && s + kSome <= whole) take_packs(Count<kSome>(), Count<1>());
 #pragma unroll 1

@@ -2,6 +2,7 @@
 // Softmax of rows in registers.
 #pragma once
 
+#include "core/math/log_sum_exp.h"
 #include "kernels/rows.h"
 
 namespace beeswax::gpu {
@@ -19,7 +20,7 @@ BW_DEVICE A softmax_term(A x) {
 /// What all elements of a row are scaled by, or what is subtracted.
 template <class A>
 BW_DEVICE A softmax_scale(A sum, uint32_t flags) {
-  if ((flags & kRowsSecond) != 0) return m::log(sum * (A(1) / m::scaled_exp_unit<A>()));
+  if ((flags & kRowsSecond) != 0) return m::log_of_scaled(sum);
   return A(1) / sum;
 }
 

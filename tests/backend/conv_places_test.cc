@@ -34,7 +34,7 @@ class Launched {
 };
 
 // Remainders of channels, outputs and steps of k, windows inside and over every edge, taps forward and back,
-// neighbours that are several rows and columns apart, classes of taps.
+// neighbours that are several rows and columns apart, classes of taps, groups.
 std::vector<ConvCase> place_cases() {
   std::vector<ConvCase> cases = {
       {false, false, 3, 1, 64, 64, 14, 14, 3, 3, {1, 1, 1}},
@@ -59,6 +59,12 @@ std::vector<ConvCase> place_cases() {
       {true, false, 2, 1, 70, 64, 5, 6, 10, 10, {3, 5, 1}},  // more classes than go together
       {true, false, 1, 1, 130, 40, 9, 7, 4, 5, {2, 3, 1}},
       {true, false, 1, 1, 60, 64, 9, 9, 2, 4, {0, 1, 1}},
+      {false, false, 2, 4, 64, 64, 14, 14, 3, 3, {1, 1, 1}},
+      {false, false, 2, 3, 48, 64, 12, 11, 3, 3, {1, 2, 1}},
+      {false, true, 2, 2, 72, 100, 1, 90, 1, 5, {2, 1, 1}},
+      {true, false, 2, 2, 64, 64, 10, 11, 3, 3, {1, 1, 1}},
+      {false, false, 2, 3, 61, 64, 9, 9, 3, 3, {1, 1, 1}},   // whose channels are no whole packs
+      {true, false, 2, 2, 64, 64, 10, 11, 4, 4, {1, 2, 1}},  // of several classes
   };
   if (on_cuda()) return cases;
   std::vector<ConvCase> some;  // other devices' kernels have conv_test.cc
@@ -67,7 +73,7 @@ std::vector<ConvCase> place_cases() {
 }
 // Of these, those that Hopper makes from places of f32, and has tiles of cut; and from places of narrower
 // operands; at least.
-constexpr int64_t kOfF32 = 10, kCut = 8, kOfNarrow = 18;
+constexpr int64_t kOfF32 = 12, kCut = 10, kOfNarrow = 22;
 
 TEST(ConvPlaces, OfNarrowFloats) {
   for (const DType dtype : {DType::F16, DType::BF16, DType::F8E4M3}) {
@@ -116,28 +122,32 @@ TEST(ConvPlaces, OfReducedPrecision) {
   units.expect(kOfNarrow);
 }
 
-// Zeros beside and behind numbers that are infinite: only what a window sees gets into its sum.
+// Zeros beside and behind numbers that are infinite: only what a window sees gets into its sum. They are in
+// the last row of the last channel, or of the second group's first one.
 TEST(ConvPlaces, KeepInfinitiesApart) {
-  const auto expect_apart = [](int64_t channels, int64_t stride, DType dtype) {
-    const ConvCase c = {false, false, 2, 1, channels, 64, 16, 16, 3, 3, {1, stride, 1}};
-    const size_t row = 16, image = static_cast<size_t>(channels) * 16 * 16;
+  const auto expect_apart = [](int64_t channels, int64_t groups, int64_t stride, DType dtype) {
+    const ConvCase c = {false, false, 2, groups, channels, 64, 16, 16, 3, 3, {1, stride, 1}};
+    const size_t row = 16, end = static_cast<size_t>(groups == 1 ? channels : channels + 1) * 16 * 16;
     std::vector<double> x = small_numbers(c.x_shape().elem_count(), 1, true);
-    for (size_t column = 0; column < row; ++column) x[image - row + column] = INFINITY;  // the last row
+    for (size_t column = 0; column < row; ++column) x[end - row + column] = INFINITY;
     const std::vector<double> ones(static_cast<size_t>(c.kernel_shape().elem_count()), 1);
     const Tensor got = c.run(tensor_of(x, c.x_shape(), dtype), tensor_of(ones, c.kernel_shape(), dtype));
     const std::vector<double> values = got.to_doubles();
     const auto rows = static_cast<size_t>(c.h_out()), columns = static_cast<size_t>(c.w_out());
+    const size_t group = 64 * rows * columns, seeing = groups == 1 ? 0 : 1;
     for (size_t i = 0; i < values.size(); ++i) {
-      const bool sees = i < 64 * rows * columns && i / columns % rows * static_cast<size_t>(stride) + 1 >= 15;
+      const bool sees = i / group == seeing && i / columns % rows * static_cast<size_t>(stride) + 1 >= 15;
       ASSERT_EQ(std::isinf(values[i]), sees) << i;
       ASSERT_FALSE(std::isnan(values[i])) << i;
     }
   };
-  for (const int64_t channels : {70, 96}) {
+  for (const auto& [channels, groups] :
+       std::initializer_list<std::pair<int64_t, int64_t>>{{70, 1}, {96, 1}, {96, 2}, {104, 3}}) {
     for (const int64_t stride : {1, 2}) {
-      for (const DType dtype : {DType::F32, DType::BF16, DType::F16}) expect_apart(channels, stride, dtype);
+      for (const DType dtype : {DType::F32, DType::BF16, DType::F16})
+        expect_apart(channels, groups, stride, dtype);
       const ReducedPrecision allowed(true);
-      expect_apart(channels, stride, DType::F32);
+      expect_apart(channels, groups, stride, DType::F32);
     }
   }
 }

@@ -299,6 +299,38 @@ TEST(Reduce, ZerosAndNan) {
   EXPECT_EQ(Tensor::full({4}, HUGE_VAL, DType::F64).log_sum_exp(0).to_scalar<double>(), HUGE_VAL);
 }
 
+// Infinities, NaN and terms too small to count, alone or among numbers, wherever a row's kernel has them.
+TEST(Reduce, LogSumExpOfInfinitiesAndFarNumbers) {
+  struct Case {
+    double most, one, result;
+  };
+  const Case cases[] = {
+      {-3, HUGE_VAL, HUGE_VAL},
+      {HUGE_VAL, -3, HUGE_VAL},
+      {HUGE_VAL, -HUGE_VAL, HUGE_VAL},
+      {-HUGE_VAL, HUGE_VAL, HUGE_VAL},
+      {-HUGE_VAL, 5, 5},
+      {-900, 0, 0},
+      {-30000, 7, 7},
+      {-HUGE_VAL, -HUGE_VAL, -HUGE_VAL},
+  };
+  for (const DType dtype : {DType::F32, DType::F64, DType::F16, DType::BF16}) {
+    for (const int64_t n : {2, 65, 520, 4096, 33000}) {
+      for (const auto& [most, one, result] : cases) {
+        std::vector<double> row(static_cast<size_t>(n), most);
+        const auto at = static_cast<size_t>(n - 1);
+        row[at] = one;
+        EXPECT_EQ(test::tensor_of(row, {1, n}, dtype).log_sum_exp(1).to_doubles(),
+                  std::vector<double>{result})
+            << dtype_name(dtype) << " " << n << " " << most << " " << one;
+        row[at / 2] = NAN;
+        EXPECT_TRUE(std::isnan(test::tensor_of(row, {1, n}, dtype).log_sum_exp(1).to_doubles()[0]))
+            << dtype_name(dtype) << " " << n << " " << most << " " << one;
+      }
+    }
+  }
+}
+
 TEST(Reduce, OverNothing) {
   const Tensor x = Tensor::zeros({0}, DType::F32);
   EXPECT_EQ(x.sum_all().to_scalar<float>(), 0);

@@ -10,6 +10,7 @@
 
 #include "backends/backend.h"
 #include "beeswax/tensor.h"
+#include "core/math/log_sum_exp.h"
 #include "core/math/math.h"
 #include "support/documented_order.h"
 #include "support/oracle.h"

@@ -105,7 +105,7 @@ struct Plan {
   Places down, across;
   int64_t taps;
   int64_t step, tap_steps, steps;  // of k: elements; of a tap, and in all
-  int64_t line;                    // elements of a place
+  int64_t line;                    // elements of a place: its channels of all groups
 
   Plan(const Sum& s, WayIndex i)
       : index(i),
@@ -115,7 +115,7 @@ struct Plan {
         step(kHopperLine / way.element),
         tap_steps(ceil_div(s.c_in, step)),
         steps(taps * tap_steps),
-        line(round_up(s.c_in * way.element, kHopperAlign) / way.element) {}
+        line(s.groups * round_up(s.c_in * way.element, kHopperAlign) / way.element) {}
   // Once both axes are small: places of an image, and how often it has them.
   int64_t plane() const { return down.pitch * across.pitch; }
   int64_t phases() const { return down.phases * across.phases; }
@@ -123,6 +123,13 @@ struct Plan {
     return backend.allocate(static_cast<size_t>(elements * way.element));
   }
 };
+
+// Products with kernels of their own: the classes of a transposed convolution or the groups of any other.
+int64_t batch_of(const Sum& s) { return s.groups * s.classes(); }
+// Whether that is so, and the channels of all groups are neighbours in a place as they are in the image.
+bool groups_fit(const Sum& s, const Plan& plan) {
+  return s.groups == 1 || (s.classes() == 1 && plan.line == s.groups * s.c_in);
+}
 
 // The part of the multiplications that the result needs, at least, and how many channels of the result and of
 // the image. Fitted to nothing: the other kernels take about a fifth of the matrix units' rate on an H200,
@@ -148,19 +155,19 @@ bool is_worth_it(const Sum& s, const Plan& plan) {
 // Places, of which tiles take no more steps in all than are counted.
 int64_t most_in_steps(const Sum& s, const Plan& plan) {
   constexpr int64_t kRows = 64, kColumns = 64;  // of the smallest tiles
-  return kMostPosition / (plan.steps * ceil_div(s.c_out, kRows) * s.classes()) * kColumns;
+  return kMostPosition / (plan.steps * ceil_div(s.c_out, kRows) * batch_of(s)) * kColumns;
 }
 
 // How Hopper makes a sum, where it does.
 std::optional<Plan> plan_of(const Gpu& gpu, const Sum& s) {
   const std::optional<WayIndex> way = way_of(s);
-  if (!way || !Bundle::is_for(gpu.target(), kHopper) || s.groups != 1 || s.classes() > kConvMostClasses ||
+  if (!way || !Bundle::is_for(gpu.target(), kHopper) || s.classes() > kConvMostClasses ||
       s.classes() * s.down.taps * s.across.taps > kConvMostTaps)
     return std::nullopt;
   Plan plan(s, *way);
-  if (!is_worth_it(s, plan) ||
+  if (!is_worth_it(s, plan) || !groups_fit(s, plan) ||
       plan.phases() * plan.plane() > std::min(most_elements(), most_in_steps(s, plan)) ||
-      s.classes() * s.c_out * plan.taps > most_elements())
+      batch_of(s) * s.c_out * plan.taps > most_elements())
     return std::nullopt;
   return plan;
 }
@@ -169,7 +176,9 @@ std::optional<Plan> plan_of(const Gpu& gpu, const Sum& s) {
 struct Spread {
   ConvSpread args{};
   detail::Ref<Storage> laid;
-  uint32_t blocks() const { return blocks_for(args.places, kConvSpreadTile) * args.channel_tiles.divisor; }
+  uint32_t blocks() const {
+    return blocks_for(args.places, kConvSpreadTile) * args.phases.divisor * args.channel_tiles.divisor;
+  }
 };
 void launch(Gpu& gpu, const Plan& plan, const Spread& one, const Spread* other) {
   ConvSpreadArgs both{};
@@ -182,13 +191,13 @@ void launch(Gpu& gpu, const Plan& plan, const Spread& one, const Spread* other) 
 Spread spread_of(Backend& backend, const Plan& plan, ConvSpread args) {
   args.by_channels = args.x_channel == 1 ? 1 : 0;
   args.channel_tiles = divisor_of(blocks_for(args.line, kConvSpreadTile));
-  Spread spread{args, plan.allocate(backend, int64_t{args.places} * args.line)};
+  Spread spread{args, plan.allocate(backend, int64_t{args.phases.divisor} * args.places * args.line)};
   spread.args.y = spread.laid->data();
   return spread;
 }
 
-// The kernel as the copy engine takes it: [class, outputs, taps, whole steps of channels]. To what lays it
-// out, classes are phases, outputs images, and taps their pixels.
+// The kernel as the copy engine takes it: [class or group, outputs, taps, whole steps of channels]. To what
+// lays it out, classes and groups are phases, outputs images, and taps their pixels.
 Spread kernel_out(Backend& backend, const Sum& s, const Plan& plan) {
   const int64_t of_class = s.c_out * plan.taps;
   ConvSpread lay{};
@@ -198,15 +207,16 @@ Spread kernel_out(Backend& backend, const Sum& s, const Plan& plan) {
   lay.x_row = s.w_row;
   lay.x_column = s.w_column;
   lay.x_phase_row = s.class_down.w;
-  lay.x_phase_column = s.class_across.w;
+  lay.x_phase_column = s.groups > 1 ? s.w_group : s.class_across.w;
   lay.channels = static_cast<uint32_t>(s.c_in);
   lay.line = static_cast<uint32_t>(plan.tap_steps * plan.step);
+  const int64_t across = s.groups * s.class_across.count;
   lay.rows = static_cast<uint32_t>(s.class_down.count * s.down.taps);
-  lay.columns = static_cast<uint32_t>(s.class_across.count * s.across.taps);
-  lay.places = static_cast<uint32_t>(s.classes() * of_class);
+  lay.columns = static_cast<uint32_t>(across * s.across.taps);
+  lay.places = static_cast<uint32_t>(of_class);
   lay.phase_rows = static_cast<uint32_t>(s.class_down.count);
-  lay.phase_columns = divisor_of(static_cast<uint32_t>(s.class_across.count));
-  lay.phase = divisor_of(static_cast<uint32_t>(of_class));
+  lay.phase_columns = divisor_of(static_cast<uint32_t>(across));
+  lay.phases = divisor_of(static_cast<uint32_t>(batch_of(s)));
   lay.plane = divisor_of(static_cast<uint32_t>(plan.taps));
   lay.pitch = divisor_of(static_cast<uint32_t>(s.across.taps));
   return spread_of(backend, plan, lay);
@@ -222,29 +232,31 @@ Spread images_out(Backend& backend, const Sum& s, const Plan& plan, int64_t imag
   lay.x_column = plan.across.phases * s.x_column;
   lay.x_phase_row = s.x_row;
   lay.x_phase_column = s.x_column;
-  lay.channels = static_cast<uint32_t>(s.c_in);
+  lay.channels = static_cast<uint32_t>(s.groups * s.c_in);
   lay.line = static_cast<uint32_t>(plan.line);
   lay.rows = static_cast<uint32_t>(s.down.in);
   lay.columns = static_cast<uint32_t>(s.across.in);
-  lay.places = static_cast<uint32_t>(plan.phases() * places);
+  lay.places = static_cast<uint32_t>(places);
   lay.phase_rows = static_cast<uint32_t>(plan.down.phases);
   lay.phase_columns = divisor_of(static_cast<uint32_t>(plan.across.phases));
-  lay.phase = divisor_of(static_cast<uint32_t>(places));
+  lay.phases = divisor_of(static_cast<uint32_t>(plan.phases()));
   lay.plane = divisor_of(static_cast<uint32_t>(plan.plane()));
   lay.pitch = divisor_of(static_cast<uint32_t>(plan.across.pitch));
   return spread_of(backend, plan, lay);
 }
 
-TensorMap map_of(Gpu& gpu, const Plan& plan, const Storage& storage, int64_t line, int64_t lines,
-                 int64_t matrices, int box_lines) {
+// Lines of so many elements, each `pitch` after the one before, in matrices that begin `apart` after each
+// other.
+TensorMap map_of(Gpu& gpu, const Plan& plan, const Storage& storage, int64_t line, int64_t pitch,
+                 int64_t lines, int64_t apart, int64_t matrices, int box_lines) {
   TensorView view{};
   view.data = storage.data();
   view.element = static_cast<int>(plan.way.element);
   view.dims[0] = static_cast<uint64_t>(line);
   view.dims[1] = static_cast<uint64_t>(lines);
   view.dims[2] = static_cast<uint64_t>(matrices);
-  view.strides[0] = static_cast<uint64_t>(plan.way.element * line);
-  view.strides[1] = static_cast<uint64_t>(plan.way.element * line * lines);
+  view.strides[0] = static_cast<uint64_t>(plan.way.element * pitch);
+  view.strides[1] = static_cast<uint64_t>(plan.way.element * apart);
   view.box[0] = static_cast<uint32_t>(plan.step);
   view.box[1] = static_cast<uint32_t>(box_lines);
   TensorMap map;
@@ -262,6 +274,8 @@ ConvHopperArgs arguments_of(const Sum& s, const Plan& plan, int64_t image, int64
   product.steps = product.part_steps = static_cast<uint32_t>(plan.steps);
   product.parts = 1;
   product.part = divisor_of(1);
+  product.b_batch = s.groups > 1 ? 1 : 0;
+  product.c_batch = s.y_group;
   arguments.tap_steps = divisor_of(static_cast<uint32_t>(plan.tap_steps));
   arguments.taps = static_cast<uint32_t>(plan.taps);
   size_t next = 0;
@@ -290,7 +304,7 @@ ConvHopperArgs arguments_of(const Sum& s, const Plan& plan, int64_t image, int64
 }
 
 int64_t tiles_for(const Sum& s, int64_t places, int64_t rows, int64_t columns) {
-  return ceil_div(s.c_out, rows) * ceil_div(places, columns) * s.classes();
+  return ceil_div(s.c_out, rows) * ceil_div(places, columns) * batch_of(s);
 }
 // The index of the tile that takes the least time.
 template <class Time>
@@ -309,8 +323,10 @@ size_t quickest(size_t count, Time time_of) {
 void map_operands(Gpu& gpu, const Sum& s, const Plan& plan, const Storage& kernel, const Storage& spread,
                   int rows, int columns, ConvHopperArgs& arguments) {
   HopperArgs& product = arguments.product;
-  product.a = map_of(gpu, plan, kernel, plan.steps * plan.step, s.c_out, s.classes(), rows);
-  product.b = map_of(gpu, plan, spread, plan.line, plan.phases() * product.n, 1, columns);
+  const int64_t row = plan.steps * plan.step, of_group = plan.line / s.groups;
+  product.a = map_of(gpu, plan, kernel, row, row, s.c_out, s.c_out * row, batch_of(s), rows);
+  product.b =
+      map_of(gpu, plan, spread, of_group, plan.line, plan.phases() * product.n, of_group, s.groups, columns);
 }
 
 void on_matrix_units(Gpu& gpu, const Sum& s, const Plan& plan, const Storage& kernel, const Storage& spread,
@@ -318,13 +334,13 @@ void on_matrix_units(Gpu& gpu, const Sum& s, const Plan& plan, const Storage& ke
   HopperArgs& product = arguments.product;
   const size_t index = quickest(kTiles, [&](size_t i) {
     const ConvWgmmaTile& one = kConvWgmmaTiles[i];
-    return wgmma_time(gpu, tiles_for(s, product.n, one.rows, one.ring.columns),
-                      one.ring.columns * one.rows / kWgmmaRows, plan.steps);
+    return wgmma_time(gpu, tiles_for(s, product.n, one.rows, one.ring.columns), one.rows, one.ring.columns,
+                      plan.steps);
   });
   const ConvWgmmaTile& tile = kConvWgmmaTiles[index];
   map_operands(gpu, s, plan, kernel, spread, tile.rows, tile.ring.columns, arguments);
   product.grid = gemm_grid(s.c_out, product.n, {tile.rows, tile.ring.columns, 0, 0, 0}, kWgmmaBand);
-  product.work = static_cast<uint32_t>(tiles_of(product.grid) * s.classes());
+  product.work = static_cast<uint32_t>(tiles_of(product.grid) * batch_of(s));
   product.blocks = std::min(product.work, static_cast<uint32_t>(gpu.properties().units));
   const void* const mapped[] = {kernel.data(), spread.data()};  // maps do not show their addresses
   gpu.launch(wgmma_kernels.get(gpu, plan.index * kTiles + index),

@@ -152,9 +152,10 @@ Plan plan_of(Gpu& gpu, const Product& p, size_t layout) {
 
 }  // namespace
 
-double wgmma_time(const Gpu& gpu, int64_t tiles, int columns, int64_t steps) {
+double wgmma_time(const Gpu& gpu, int64_t tiles, int rows, int columns, int64_t steps) {
   const int64_t rounds = ceil_div(tiles, int64_t{gpu.properties().units});
-  return static_cast<double>(rounds) * (kTileTime + static_cast<double>(steps) * wgmma_step_time(columns));
+  const double step = wgmma_step_time(columns) * rows / kWgmmaRows;
+  return static_cast<double>(rounds) * (kTileTime + static_cast<double>(steps) * step);
 }
 
 bool hopper_takes(const Gpu& gpu, const Product& p) {

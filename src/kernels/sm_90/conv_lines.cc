@@ -21,7 +21,7 @@ struct ConvLines {
   BW_DEVICE_MEMBER static void store(const ConvHopperArgs& args, uint32_t number, const Sums& sums) {
     const TilePlace at = tile_place(args.product.grid, number);
     const uint32_t row = first_row(at), column = first_column(at);
-    float* const y = static_cast<float*>(args.product.c_data) + args.class_y[at.batch];
+    float* const y = conv_results<float>(args, at.batch);
 #pragma unroll
     for (int j = 0; j < Ring::B::kOwn; ++j) {
       const ConvOutput output = conv_output(args, column + Ring::column(j));

@@ -8,6 +8,14 @@
 #if BW_NVIDIA
 namespace beeswax::gpu {
 
+/// What a number of the batch stands for.
+struct ConvPart {
+  uint32_t group, of_classes;
+};
+BW_DEVICE ConvPart conv_part(const ConvHopperArgs& args, uint32_t batch) {
+  return args.product.b_batch != 0 ? ConvPart{batch, 0} : ConvPart{0, batch};
+}
+
 /// Has the operands of a step of `width` of k copied to shared memory: rows from `row` on of the kernel,
 /// places for outputs from `column` on. Places before the first and behind the last are zeros too.
 template <uint32_t width>
@@ -15,9 +23,18 @@ BW_DEVICE void load_conv_step(const ConvHopperArgs& args, const ConvHopperArgs* 
                               uint32_t row, uint32_t column, uint32_t step, uint32_t a, uint32_t b,
                               uint32_t ready) {
   const uint32_t tap = divide(step, args.tap_steps), chunk = step - tap * args.tap_steps.divisor;
-  const int32_t distance = args.distances[batch * args.taps + tap];
+  const ConvPart part = conv_part(args, batch);
+  const int32_t distance = args.distances[part.of_classes * args.taps + tap];
   load_box(a, &maps->product.a, ready, step * width, row, batch);
-  load_box(b, &maps->product.b, ready, chunk * width, column + static_cast<uint32_t>(distance), 0);
+  load_box(b, &maps->product.b, ready, chunk * width, column + static_cast<uint32_t>(distance), part.group);
+}
+
+/// Where the results of a part of the batch begin.
+template <class R>
+BW_DEVICE R* conv_results(const ConvHopperArgs& args, uint32_t batch) {
+  const ConvPart part = conv_part(args, batch);
+  return static_cast<R*>(args.product.c_data) + args.class_y[part.of_classes] +
+         part.group * args.product.c_batch;
 }
 
 /// The output that a place stands for: in elements from the first of its class and channel; if there is one.

@@ -24,7 +24,7 @@ struct ConvWgmma : WgmmaRing<T, tile.ring, tile.rows> {
   BW_DEVICE_MEMBER void finish(const ConvHopperArgs& args, const WgmmaPlace& at, uint32_t group,
                                const float (&sums)[kOwn / 2]) const {
     const uint32_t warp = thread() / 32 % 4, first_channel = at.row + Ring::part_row(group) + warp * 16;
-    R* const results = static_cast<R*>(args.product.c_data) + args.class_y[at.batch];
+    R* const results = conv_results<R>(args, at.batch);
 #pragma unroll
     for (uint32_t chunk = 0; chunk < kOwn / 64; ++chunk) {
       const uint32_t box = this->box_of(group, kNarrow ? chunk : 0);

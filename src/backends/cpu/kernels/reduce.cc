@@ -5,6 +5,7 @@
 #include "backends/cpu/kernels/reduce_columns.h"
 #include "backends/cpu/kernels/reduce_loops.h"
 #include "backends/cpu/kernels/reduce_whole.h"
+#include "core/math/log_sum_exp.h"
 #include "core/math/math.h"
 
 namespace beeswax::cpu::BW_ISA {

@@ -4,6 +4,7 @@
 
 #include "backends/cpu/kernels/chunk_registers.h"
 #include "backends/cpu/kernels/lines.h"
+#include "core/math/log_sum_exp.h"
 #include "core/math/math.h"
 
 namespace beeswax::cpu::BW_ISA {
@@ -25,7 +26,7 @@ BW_FN Register<A> terms(Register<A> x) {
 template <bool kLog, class A>
 BW_FN A softmax_scale(A sum) {
   if constexpr (kLog) {
-    return m::log(sum * (A(1) / m::scaled_exp_unit<A>()));
+    return m::log_of_scaled(sum);
   } else {
     return A(1) / sum;
   }
