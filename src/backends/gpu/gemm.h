@@ -36,8 +36,6 @@ bool gemm_as_conv(Gpu& gpu, Backend& backend, const Product& product, bool reduc
 
 inline constexpr const char* kHopper = "sm_90";  ///< the target of Hopper's own kernels
 inline constexpr int64_t kHopperAlign = 16;      ///< bytes, of what its copy engine sees
-/// Microseconds that so many tiles take on Hopper's matrix units, each of so many steps of k.
-double wgmma_time(const Gpu& gpu, int64_t tiles, int rows, int columns, int64_t steps);
 
 /// How kernels see elements of a dtype.
 Element element_of(DType dtype);

@@ -152,12 +152,6 @@ Plan plan_of(Gpu& gpu, const Product& p, size_t layout) {
 
 }  // namespace
 
-double wgmma_time(const Gpu& gpu, int64_t tiles, int rows, int columns, int64_t steps) {
-  const int64_t rounds = ceil_div(tiles, int64_t{gpu.properties().units});
-  const double step = wgmma_step_time(columns) * rows / kWgmmaRows;
-  return static_cast<double>(rounds) * (kTileTime + static_cast<double>(steps) * step);
-}
-
 bool hopper_takes(const Gpu& gpu, const Product& p) {
   if (!Bundle::is_for(gpu.target(), kHopper) || p.batch.rank > 1 || p.a_type != p.b_type) return false;
   // What few rows or columns take does not depend on how many they are, so that neither does a row's result.
