@@ -64,7 +64,8 @@ TEST_F(GpuClusters, ConvolutionsAreProductsOfPlaces) {
     EXPECT_EQ(launched.blocks, 4u);  // the units of the device
     EXPECT_EQ(conv({1, 64, 4, 4}, {128, 64, 3, 3}, {.padding = 1}), "conv_wgmma_bf16_128x64");
     EXPECT_EQ(launched.blocks, 1u);
-    EXPECT_EQ(conv({2, 64, 56, 56}, {128, 64, 3, 3}, {.padding = 1, .stride = 2}), "conv_wgmma_bf16_128x256");
+    EXPECT_EQ(conv({2, 64, 56, 56}, {128, 64, 3, 3}, {.padding = 1, .stride = 2}), "conv_wgmma_bf16_128x64");
+    EXPECT_EQ(conv({2, 128, 56, 56}, {128, 64, 3, 3}, {.padding = 1, .groups = 2}), "conv_wgmma_bf16_64x256");
     EXPECT_EQ(conv({2, 64, 56, 56}, {128, 64, 3, 3}, {.padding = 1}, DType::F8E4M3),
               "conv_wgmma_f8e4m3_128x128");
     // f32: 51 tiles go evenly enough on four blocks, 53 are cut.
@@ -72,9 +73,10 @@ TEST_F(GpuClusters, ConvolutionsAreProductsOfPlaces) {
     EXPECT_EQ(launched.blocks, 4u);
     EXPECT_EQ(conv({2, 64, 57, 57}, {128, 64, 3, 3}, {.padding = 1}, DType::F32), "conv_lines_join_128");
     EXPECT_EQ(launched.blocks, 3u);
-    // Too few channels, groups, and strides so long that a copy of the image has more than windows see.
+    // Too few channels, groups that begin within a pack, and strides so long that a copy of the image has
+    // more than windows see.
     EXPECT_EQ(conv({2, 3, 56, 56}, {128, 3, 3, 3}, {.padding = 1}).substr(0, 13), "conv_mma_bf16");
-    EXPECT_EQ(conv({2, 128, 56, 56}, {128, 64, 3, 3}, {.padding = 1, .groups = 2}).substr(0, 13),
+    EXPECT_EQ(conv({2, 122, 56, 56}, {128, 61, 3, 3}, {.padding = 1, .groups = 2}).substr(0, 13),
               "conv_mma_bf16");
     EXPECT_EQ(conv({2, 128, 56, 56}, {128, 128, 2, 2}, {.stride = 3}).substr(0, 13), "conv_mma_bf16");
     Tensor::zeros({2, 64, 28, 28}, DType::F16, device)
