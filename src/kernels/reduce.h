@@ -2,7 +2,7 @@
 // Kernels of reduce.def: reduce_<method>_<dtype> over rows, reduce_<method>_<dtype>_short over many short
 // ones and reduce_<method>_<dtype>_columns over neighbouring columns, in the documented order of sums. A file
 // that includes this names its dtypes by BW_REDUCE_KERNELS.
-//   floors: bytes of x over the memory's bandwidth; log_sum_exp: 30 operations an element over the ALU rate
+//   floors: bytes of x over the memory's bandwidth; log_sum_exp: 18 operations an element over the ALU rate
 #pragma once
 
 #include "core/math/log_sum_exp.h"

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // reduce_<method>_kept_<dtype>: rows of reduce.def with a center, over rows in registers, which memory is
 // asked for once; ..._kept_short_<dtype> and ..._kept_wide_<dtype> of shorter and longer rows (RowKind).
-//   floors: bytes of x over the memory's bandwidth; log_sum_exp: 30 operations an element over the ALU rate
+//   floors: bytes of x over the memory's bandwidth; log_sum_exp: 18 operations an element over the ALU rate
 #include "kernels/reduce.h"
 #include "kernels/rows.h"
 

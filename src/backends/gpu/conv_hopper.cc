@@ -126,7 +126,8 @@ struct Plan {
 
 // Products with kernels of their own: the classes of a transposed convolution or the groups of any other.
 int64_t batch_of(const Sum& s) { return s.groups * s.classes(); }
-// Whether that is so, and the channels of all groups are neighbours in a place as they are in the image.
+// Whether a sum has not both, and the channels of its groups lie one behind another in a place, as they do in
+// the image.
 bool groups_fit(const Sum& s, const Plan& plan) {
   return s.groups == 1 || (s.classes() == 1 && plan.line == s.groups * s.c_in);
 }
